@@ -1,0 +1,1 @@
+"""Pose, skin, query, check, convert and show rigged characters."""

@@ -1,0 +1,197 @@
+"""A rigged character: everything a file says about who can move and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bunraku.errors import Note, RigError
+from bunraku.model.arrays import Float64, Int32, checked, in_range
+from bunraku.model.clip import Clip
+from bunraku.model.material import Image, Material
+from bunraku.model.mesh import Mesh
+from bunraku.model.pose import Pose
+from bunraku.model.skeleton import Skeleton
+from bunraku.model.skin import Skin
+
+
+@dataclass(frozen=True, eq=False)
+class Attachment:
+    """A node that shows a mesh. The same mesh may hang on many nodes, with different skins.
+
+    Attributes:
+        node: index into the skeleton.
+        mesh: index into `Character.meshes`.
+        skin: index into `Character.skins`, or None for a mesh that moves with its node. The
+            transform of a node that shows a skinned mesh is ignored (glTF 2.0, 3.7.3.3).
+        morph_weights: (T,) float64 default weights on this node; the mesh's own if None.
+    """
+
+    node: int
+    mesh: int
+    skin: int | None = None
+    morph_weights: Float64 | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Root nodes that are shown together."""
+
+    roots: Int32
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(
+            self, "roots", checked(self.roots, np.int32, (None,), f"scene {self.name!r}.roots")
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Character:
+    """A validated, immutable character. One that exists is usable.
+
+    Attributes:
+        skeleton: all transform nodes.
+        meshes, skins, materials, images: in file order.
+        attachments: which node shows which mesh with which skin, in node order.
+        scenes: root nodes; if omitted, one scene of all nodes without a parent.
+        default_scene: the scene that is shown, or None if the file has no scenes.
+        clips: the motions the file brings along.
+        name: of the character, e.g. the file's stem.
+        notes: what the reader repaired, renormalised or could not represent.
+        document: the lossless document this character was read from, kept so that saving to
+            the same format changes only what was changed; opaque here.
+
+    Raises:
+        RigError: indices out of range, two meshes on one node, a joint slot beyond a skin's
+            joints carrying weight, scene roots that have a parent.
+
+    >>> Character(Skeleton(("root",), [-1])).rest_pose().frames
+    1
+    """
+
+    skeleton: Skeleton
+    meshes: tuple[Mesh, ...] = ()
+    skins: tuple[Skin, ...] = ()
+    attachments: tuple[Attachment, ...] = ()
+    materials: tuple[Material, ...] = ()
+    images: tuple[Image, ...] = ()
+    scenes: tuple[Scene, ...] = None  # type: ignore[assignment]
+    default_scene: int | None = 0
+    clips: tuple[Clip, ...] = ()
+    name: str = ""
+    notes: tuple[Note, ...] = ()
+    document: object | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if self.scenes is None:
+            object.__setattr__(self, "scenes", (Scene(self.skeleton.children(-1)),))
+        for name in (
+            "meshes",
+            "skins",
+            "attachments",
+            "materials",
+            "images",
+            "scenes",
+            "clips",
+            "notes",
+        ):
+            object.__setattr__(self, name, tuple(getattr(self, name)))
+        self._check_attachments()
+        self._check_skins()
+        self._check_scenes()
+        for i, material in enumerate(self.materials):
+            _index(material.image, len(self.images), f"materials[{i}].image", "image")
+        for i, mesh in enumerate(self.meshes):
+            for j, part in enumerate(mesh.parts):
+                place = f"meshes[{i}].parts[{j}].material"
+                _index(part.material, len(self.materials), place, "material")
+
+    def _check_attachments(self) -> None:
+        shown: set[int] = set()
+        attachments = []
+        for i, attachment in enumerate(self.attachments):
+            place = f"attachments[{i}]"
+            _index(attachment.node, len(self.skeleton), f"{place}.node", "node")
+            _index(attachment.mesh, len(self.meshes), f"{place}.mesh", "mesh")
+            _index(attachment.skin, len(self.skins), f"{place}.skin", "skin")
+            if attachment.node in shown:
+                raise RigError(f"{place}.node: node {attachment.node} already shows a mesh")
+            shown.add(attachment.node)
+            mesh = self.meshes[attachment.mesh]
+            weights = mesh.morph_weights
+            if attachment.morph_weights is not None:
+                weights = attachment.morph_weights
+            checked_weights = checked(
+                weights,
+                np.float64,
+                (len(mesh.morph_names),),
+                f"{place}.morph_weights",
+            )
+            attachments.append(
+                Attachment(attachment.node, attachment.mesh, attachment.skin, checked_weights)
+            )
+            if attachment.skin is not None:
+                self._check_slots(mesh, self.skins[attachment.skin], place)
+        object.__setattr__(self, "attachments", tuple(attachments))
+
+    def _check_slots(self, mesh: Mesh, skin: Skin, place: str) -> None:
+        for i, geometry in enumerate(mesh.geometries):
+            if geometry.joints is None or geometry.weights is None:
+                continue
+            used = np.where(geometry.weights > 0, geometry.joints, 0)
+            if used.size and used.max() >= len(skin.joints):
+                vertex = int(np.argmax(used.max(axis=1)))
+                raise RigError(
+                    f"{place}: mesh {mesh.name!r} geometry {i} vertex {vertex} is held by joint "
+                    f"slot {used.max()}, but skin {skin.name!r} has {len(skin.joints)} joints"
+                )
+
+    def _check_skins(self) -> None:
+        for i, skin in enumerate(self.skins):
+            in_range(skin.joints, len(self.skeleton), f"skins[{i}].joints", "node")
+
+    def _check_scenes(self) -> None:
+        _index(self.default_scene if self.scenes else None, len(self.scenes), "default_scene", "")
+        if not self.scenes:
+            object.__setattr__(self, "default_scene", None)
+        for i, scene in enumerate(self.scenes):
+            in_range(scene.roots, len(self.skeleton), f"scenes[{i}].roots", "node")
+            with_parent = self.skeleton.parents[scene.roots] >= 0
+            if with_parent.any():
+                node = int(scene.roots[np.flatnonzero(with_parent)[0]])
+                raise RigError(f"scenes[{i}].roots: node {node} is not a root, it has a parent")
+
+    def rest_pose(self) -> Pose:
+        """The pose the file describes without any motion, as a single frame."""
+        return Pose(
+            self.skeleton.translations[None],
+            self.skeleton.rotations[None],
+            self.skeleton.scales[None],
+            tuple(
+                np.asarray(attachment.morph_weights, np.float64)[None]
+                for attachment in self.attachments
+            ),
+        )
+
+    def clip(self, name: str | int) -> Clip:
+        """The clip of that name or index.
+
+        Raises:
+            RigError: there is none; the message lists those there are.
+        """
+        if isinstance(name, int):
+            if 0 <= name < len(self.clips):
+                return self.clips[name]
+        else:
+            for clip in self.clips:
+                if clip.name == name:
+                    return clip
+        known = ", ".join(repr(clip.name) for clip in self.clips) or "none"
+        raise RigError(f"no clip {name!r}; there are: {known}")
+
+
+def _index(value: int | None, count: int, place: str, what: str) -> None:
+    if value is not None and not 0 <= value < count:
+        raise RigError(f"{place}: {what} {value}, but there are {count}".replace("  ", " "))

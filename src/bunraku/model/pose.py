@@ -1,0 +1,73 @@
+"""What a moment is: local transforms of every node, weights of every morph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bunraku.errors import RigError
+from bunraku.model.arrays import Float64, checked
+
+
+@dataclass(frozen=True, eq=False)
+class Pose:
+    """Local transforms and morph weights for a batch of frames; F is 1 for a single moment.
+
+    Attributes:
+        translations: (F, N, 3) float64 local translation, metres (absolute: it includes rest).
+        rotations: (F, N, 4) float64 local rotation, unit quaternion (x, y, z, w).
+        scales: (F, N, 3) float64 local scale.
+        morph_weights: one (F, T) float64 array per attachment of the character, T being the
+            number of morph targets of its mesh.
+
+    Raises:
+        RigError: shapes that disagree, non-finite numbers.
+
+    >>> Pose(np.zeros((2, 1, 3)), np.tile([0, 0, 0, 1.0], (2, 1, 1)), np.ones((2, 1, 3))).frames
+    2
+    """
+
+    translations: Float64
+    rotations: Float64
+    scales: Float64
+    morph_weights: tuple[Float64, ...] = ()
+
+    def __post_init__(self) -> None:
+        translations = checked(self.translations, np.float64, (None, None, 3), "pose.translations")
+        frames, nodes = translations.shape[:2]
+        object.__setattr__(self, "translations", translations)
+        object.__setattr__(
+            self,
+            "rotations",
+            checked(self.rotations, np.float64, (frames, nodes, 4), "pose.rotations"),
+        )
+        object.__setattr__(
+            self, "scales", checked(self.scales, np.float64, (frames, nodes, 3), "pose.scales")
+        )
+        object.__setattr__(
+            self,
+            "morph_weights",
+            tuple(
+                checked(weights, np.float64, (frames, None), f"pose.morph_weights[{i}]")
+                for i, weights in enumerate(self.morph_weights)
+            ),
+        )
+
+    @property
+    def frames(self) -> int:
+        """Number of frames F."""
+        return len(self.translations)
+
+    def __getitem__(self, frames: int | slice) -> Pose:
+        """The pose of one frame or of a slice of frames, without copying."""
+        if not isinstance(frames, slice):
+            if not -self.frames <= frames < self.frames:
+                raise RigError(f"pose: frame {frames}, but there are {self.frames}")
+            frames = slice(frames, frames + 1 or None)
+        return Pose(
+            self.translations[frames],
+            self.rotations[frames],
+            self.scales[frames],
+            tuple(weights[frames] for weights in self.morph_weights),
+        )

@@ -1,0 +1,142 @@
+"""Every transform node of a character, joints or not, at rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from bunraku.errors import RigError
+from bunraku.model.arrays import Float64, Int32, checked, in_range
+
+
+@dataclass(frozen=True, eq=False)
+class Skeleton:
+    """The transform hierarchy: names, parents and rest transforms in file order.
+
+    All nodes are here, joints or not, because every ancestor of a joint moves it
+    (glTF 2.0, 3.7.3.2). A parent may stand after its child in the file; `order` is the
+    evaluation order, parents first.
+
+    Attributes:
+        names: (N,) node names, not necessarily unique.
+        parents: (N,) int32 index of each node's parent, -1 for a root.
+        translations: (N, 3) float64 local rest translation, metres.
+        rotations: (N, 4) float64 local rest rotation, unit quaternion (x, y, z, w).
+        scales: (N, 3) float64 local rest scale; zero and negative scales are legal.
+        order: (N,) int32 permutation of the nodes in which parents come before children;
+            the file order itself when it already is one.
+
+    Raises:
+        RigError: wrong shapes, parents out of range or in a cycle, non-finite numbers,
+            a rotation that is not of unit length (1e-3; lengths are then normalised exactly).
+
+    >>> arm = Skeleton(("upper", "fore"), [-1, 0], [[0, 0, 0], [2, 0, 0]])
+    >>> arm.parents, arm.index("fore")
+    (array([-1,  0], dtype=int32), 1)
+    """
+
+    names: tuple[str, ...]
+    parents: Int32
+    translations: Float64 = None  # type: ignore[assignment]
+    rotations: Float64 = None  # type: ignore[assignment]
+    scales: Float64 = None  # type: ignore[assignment]
+    order: Int32 = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = tuple(self.names)
+        count = len(names)
+        translations = np.zeros((count, 3)) if self.translations is None else self.translations
+        rotations = (
+            np.tile([0.0, 0, 0, 1], (count, 1)) if self.rotations is None else self.rotations
+        )
+        scales = np.ones((count, 3)) if self.scales is None else self.scales
+        parents = checked(self.parents, np.int32, (count,), "skeleton.parents")
+        in_range(parents, count, "skeleton.parents", "node", none=True)
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "parents", parents)
+        object.__setattr__(
+            self,
+            "translations",
+            checked(translations, np.float64, (count, 3), "skeleton.translations"),
+        )
+        object.__setattr__(
+            self, "rotations", unit_quaternions(rotations, (count, 4), "skeleton.rotations")
+        )
+        object.__setattr__(
+            self, "scales", checked(scales, np.float64, (count, 3), "skeleton.scales")
+        )
+        object.__setattr__(self, "order", evaluation_order(parents, names))
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def index(self, name: str) -> int:
+        """Index of the first node called `name`.
+
+        Raises:
+            RigError: no node has that name.
+        """
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise RigError(f"skeleton: no node is called {name!r}") from None
+
+    def children(self, node: int) -> Int32:
+        """Indices of the nodes whose parent is `node` (-1 for the roots), in file order."""
+        return np.flatnonzero(self.parents == node).astype(np.int32)
+
+
+def unit_quaternions(rotations: object, shape: tuple[int | None, ...], place: str) -> Float64:
+    """Check quaternions (x, y, z, w) for unit length within 1e-3 and normalise them exactly.
+
+    Files hold float32 or 16-bit quaternions, so a small deviation is ordinary; a larger one
+    means that something else was handed over. Lengths already within 1e-9 are left alone:
+    numbers that came from a file go back to it unchanged.
+    """
+    array = checked(rotations, np.float64, shape, place)  # type: ignore[arg-type]
+    lengths = np.linalg.norm(array, axis=-1, keepdims=True)
+    off = np.abs(lengths[..., 0] - 1)
+    if array.size and off.max() > 1e-3:
+        at = [int(i) for i in np.unravel_index(np.argmax(off), off.shape)]
+        raise RigError(
+            f"{place}{at}: expected a unit quaternion (x, y, z, w), "
+            f"found length {lengths[tuple(at)][0]:.6g}"
+        )
+    if not array.size or off.max() <= 1e-9:
+        return array
+    return checked(
+        np.where(off[..., None] > 1e-9, array / lengths, array), np.float64, shape, place
+    )
+
+
+def evaluation_order(parents: Int32, names: tuple[str, ...]) -> Int32:
+    """Order nodes so that parents come before children, keeping file order where it serves.
+
+    Raises:
+        RigError: the parents form a cycle; the message names a node on it.
+
+    >>> evaluation_order(np.array([1, -1, 0], np.int32), ("hand", "arm", "finger"))
+    array([1, 0, 2], dtype=int32)
+    """
+    count = len(parents)
+    if (parents < np.arange(count)).all():
+        order = np.arange(count, dtype=np.int32)
+    else:
+        depth = np.where(parents < 0, 0, -1)
+        level = 0
+        while (depth < 0).any():
+            ready = (depth < 0) & (parents >= 0) & (depth[parents] == level)
+            if not ready.any():
+                # Walk up from any undecided node: after `count` steps it is on the cycle itself.
+                node = int(np.flatnonzero(depth < 0)[0])
+                for _ in range(count):
+                    node = int(parents[node])
+                raise RigError(
+                    f"skeleton.parents[{node}]: node {names[node]!r} is its own ancestor"
+                )
+            level += 1
+            depth[ready] = level
+        order = np.argsort(depth, kind="stable").astype(np.int32)
+    order.flags.writeable = False
+    return order
