@@ -1,0 +1,42 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <vector>
+
+#include "level.hpp"
+#include "threads.hpp"
+
+namespace nb = nanobind;
+
+namespace bunraku {
+void bind_kinematics(nb::module_& m);
+void bind_meshopt(nb::module_& m);
+void bind_sampling(nb::module_& m);
+void bind_skinning(nb::module_& m);
+}  // namespace bunraku
+
+NB_MODULE(_core, m) {
+  using namespace bunraku;
+  const std::string active{name(active_level())};  // a bad BUNRAKU_ISA fails the import, loudly
+
+  m.def("level", [active] { return active; }, "Instruction set the kernels run at.");
+  m.def("available_levels", [] {
+    std::vector<std::string> names;
+    for (const Level level : available_levels()) names.emplace_back(name(level));
+    return names;
+  }, "Instruction sets this processor can run, lowest first.");
+  m.def("thread_count", &thread_count, "Threads a large job is spread over.");
+  m.def("set_thread_count", &set_thread_count, nb::arg("count"),
+        "Spread large jobs over this many threads; 0 returns to the default.");
+
+  nb::module_ kinematics = m.def_submodule("kinematics");
+  bind_kinematics(kinematics);
+  nb::module_ meshopt = m.def_submodule("meshopt");
+  bind_meshopt(meshopt);
+  nb::module_ sampling = m.def_submodule("sampling");
+  bind_sampling(sampling);
+  nb::module_ skinning = m.def_submodule("skinning");
+  bind_skinning(skinning);
+}

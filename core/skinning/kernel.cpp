@@ -1,0 +1,1 @@
+namespace bunraku::BUNRAKU_LEVEL {}

@@ -1,0 +1,85 @@
+#include "threads.hpp"
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#ifndef _WIN32
+#include <sys/wait.h>
+#include <unistd.h>
+#endif
+
+#include "check.hpp"
+
+using bunraku::parallel_for;
+using bunraku::set_thread_count;
+
+namespace {
+
+bool covers_once(std::int64_t count, std::int64_t grain) {
+  std::vector<std::atomic<int>> seen(static_cast<std::size_t>(count));
+  parallel_for(count, grain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) ++seen[static_cast<std::size_t>(i)];
+  });
+  for (const auto& times : seen) {
+    if (times != 1) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST(negative_thread_count_is_refused) {
+  bool refused = false;
+  try {
+    set_thread_count(-1);
+  } catch (const std::invalid_argument&) {
+    refused = true;
+  }
+  CHECK(refused);
+}
+
+TEST(every_item_is_visited_once) {
+  for (const int threads : {1, 2, 3, 7}) {
+    set_thread_count(threads);
+    for (const std::int64_t count : {0, 1, 2, 3, 17, 1000, 100003}) {
+      for (const std::int64_t grain : {1, 5, 4096}) CHECK(covers_once(count, grain));
+    }
+  }
+  set_thread_count(0);
+}
+
+TEST(nested_and_concurrent_jobs_finish) {
+  set_thread_count(4);
+  std::atomic<int> total{0};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 4; ++i) {
+    callers.emplace_back([&] {
+      for (int k = 0; k < 50; ++k) {
+        parallel_for(8, 1, [&](std::int64_t begin, std::int64_t end) {
+          parallel_for(end - begin, 1, [&](std::int64_t b, std::int64_t e) { total += int(e - b); });
+        });
+      }
+    });
+  }
+  for (auto& caller : callers) caller.join();
+  CHECK(total == 4 * 50 * 8);
+  set_thread_count(0);
+}
+
+#ifndef _WIN32
+TEST(a_forked_child_gets_a_pool_of_its_own) {
+  set_thread_count(3);
+  CHECK(covers_once(1000, 1));
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(20);  // a child that hangs is a failure, not a hang of the tests
+    _exit(covers_once(1000, 1) ? 0 : 1);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  set_thread_count(0);
+}
+#endif
