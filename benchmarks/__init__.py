@@ -1,0 +1,1 @@
+"""`python -m benchmarks [names]`: Bunraku and every installed peer, in the same run."""
