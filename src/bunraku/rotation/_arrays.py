@@ -1,0 +1,134 @@
+"""How the rotation room reads its input: one dtype rule, one shape rule, one error style."""
+
+from __future__ import annotations
+
+from functools import reduce
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.errors import RigError
+
+Floats: TypeAlias = NDArray[np.floating[Any]]
+
+
+class Layout(NamedTuple):
+    """What one element of an array is: its name, its trailing axes, the order of its numbers."""
+
+    noun: str
+    shape: tuple[int, ...]
+    order: str = ""
+
+
+SCALAR = Layout("number", ())
+VECTOR = Layout("vector", (3,), "(x, y, z)")
+QUATERNION = Layout("quaternion", (4,), "(x, y, z, w)")
+DUAL_QUATERNION = Layout("dual quaternion", (8,), "(real x, y, z, w, dual x, y, z, w)")
+ROTATION_MATRIX = Layout("rotation matrix", (3, 3))
+
+
+def read(*inputs: tuple[ArrayLike, Layout]) -> list[Floats]:
+    """Return the inputs as arrays of one float type, their shapes checked against each other.
+
+    The type is float32 when every array is float32, else float64. Python numbers are weak, as
+    in NumPy itself, so ``slerp(a, b, 0.5)`` keeps float32.
+
+    Raises:
+        RigError: an input is not numeric, has the wrong trailing axes, or its leading axes do
+            not broadcast with the others'.
+    """
+    arrays = [_as_real_array(value, layout) for value, layout in inputs]
+    strong = [
+        array.dtype
+        for array, (value, _) in zip(arrays, inputs, strict=True)
+        if type(value) not in (int, float)
+    ]
+    single = bool(strong) and all(dtype == np.float32 for dtype in strong)
+    dtype = np.float32 if single else np.float64
+    try:
+        np.broadcast_shapes(
+            *(
+                array.shape[: array.ndim - len(layout.shape)]
+                for array, (_, layout) in zip(arrays, inputs, strict=True)
+            )
+        )
+    except ValueError:
+        shapes = ", ".join(
+            f"{layout.noun} {array.shape}"
+            for array, (_, layout) in zip(arrays, inputs, strict=True)
+        )
+        raise RigError(
+            f"expected leading axes that broadcast together, found shapes {shapes}"
+        ) from None
+    return [array.astype(dtype, copy=False) for array in arrays]
+
+
+def _as_real_array(value: ArrayLike, layout: Layout) -> NDArray[Any]:
+    try:
+        array = np.asarray(value)
+    except ValueError as error:  # ragged nesting
+        raise RigError(f"expected an array of {layout.noun}s: {error}") from error
+    if array.dtype.kind not in "fiu":
+        raise RigError(f"expected an array of {layout.noun}s, found dtype {array.dtype}")
+    axes = len(layout.shape)
+    if array.ndim < axes or array.shape[array.ndim - axes :] != layout.shape:
+        trailing = ", ".join(map(str, layout.shape))
+        order = f" {layout.order}" if layout.order else ""
+        raise RigError(
+            f"expected {layout.noun}s{order} of shape (..., {trailing}), found {array.shape}"
+        )
+    return array
+
+
+def dot(a: Floats, b: Floats) -> Floats:
+    """Sum of products over the last axis, always added in the same order on every CPU."""
+    terms = np.moveaxis(a * b, -1, 0)
+    return reduce(np.add, terms)
+
+
+def length(v: Floats) -> Floats:
+    """Euclidean length over the last axis; by hypot, so that no square over- or underflows."""
+    return reduce(np.hypot, np.moveaxis(v, -1, 0))
+
+
+def length_of_direction(v: Floats, layout: Layout) -> Floats:
+    """Length over the last axis, once it is known that dividing by it is meaningful.
+
+    Raises:
+        RigError: a length is zero (or subnormal: the direction is rounding noise), infinite or
+            NaN; the message names the first such element.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = length(v)
+    good = (size >= np.finfo(v.dtype).tiny) & np.isfinite(size)
+    if not np.all(good):
+        index = first_index(~good)
+        raise RigError(
+            f"{place(layout.noun, index)}: expected a finite, non-zero length, "
+            f"found {layout.order} = {listed(v[index])}"
+        )
+    return size
+
+
+def require_finite(v: Floats, noun: str) -> None:
+    """Raise a RigError naming the first element that is infinite or NaN."""
+    good = np.isfinite(v)
+    if not np.all(good):
+        index = first_index(~good)
+        raise RigError(f"{place(noun, index)}: expected a finite number, found {v[index]}")
+
+
+def first_index(mask: NDArray[np.bool_]) -> tuple[int, ...]:
+    """Index of the first true element, in C order."""
+    return tuple(int(i) for i in np.unravel_index(int(np.argmax(mask)), mask.shape))
+
+
+def place(noun: str, index: tuple[int, ...]) -> str:
+    """``quaternion [3, 7]``, or the noun alone where there is only one."""
+    return f"{noun} {list(index)}" if index else noun
+
+
+def listed(v: Floats) -> str:
+    """The components of one element as ``(0.5, 0, 0, 1)``."""
+    return "(" + ", ".join(f"{x:.6g}" for x in v) + ")"
