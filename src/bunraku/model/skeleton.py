@@ -111,7 +111,7 @@ def unit_quaternions(rotations: object, shape: tuple[int | None, ...], place: st
 
 
 def evaluation_order(parents: Int32, names: tuple[str, ...]) -> Int32:
-    """Order nodes so that parents come before children, keeping file order where it serves.
+    """Order nodes so that parents come first: the file order if it already does, else by depth.
 
     Raises:
         RigError: the parents form a cycle; the message names a node on it.
@@ -123,20 +123,17 @@ def evaluation_order(parents: Int32, names: tuple[str, ...]) -> Int32:
     if (parents < np.arange(count)).all():
         order = np.arange(count, dtype=np.int32)
     else:
-        depth = np.where(parents < 0, 0, -1)
-        level = 0
-        while (depth < 0).any():
-            ready = (depth < 0) & (parents >= 0) & (depth[parents] == level)
-            if not ready.any():
-                # Walk up from any undecided node: after `count` steps it is on the cycle itself.
-                node = int(np.flatnonzero(depth < 0)[0])
-                for _ in range(count):
-                    node = int(parents[node])
-                raise RigError(
-                    f"skeleton.parents[{node}]: node {names[node]!r} is its own ancestor"
-                )
-            level += 1
-            depth[ready] = level
-        order = np.argsort(depth, kind="stable").astype(np.int32)
+        children: list[list[int]] = [[] for _ in range(count)]
+        ranks: list[int] = []
+        for node, parent in enumerate(parents.tolist()):
+            (ranks if parent < 0 else children[parent]).append(node)
+        for node in ranks:  # grows while it is walked: breadth first, in time linear in the nodes
+            ranks += children[node]
+        if len(ranks) < count:
+            node = next(iter(set(range(count)) - set(ranks)))
+            for _ in range(count):  # enough steps up to be on the cycle itself
+                node = int(parents[node])
+            raise RigError(f"skeleton.parents[{node}]: node {names[node]!r} is its own ancestor")
+        order = np.array(ranks, np.int32)
     order.flags.writeable = False
     return order
