@@ -137,6 +137,24 @@ def test_full_turn_is_finite_and_even():
     close(quat.angle_between(path, about_local_z), np.zeros(9), 1e-14)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_opposite_but_for_rounding_is_a_full_turn_too(dtype):
+    rng = np.random.default_rng(7)
+    q = quat.normalize(rng.normal(size=(500, 1, 4))).astype(dtype)
+    rounding = np.finfo(dtype).eps
+    b = (-q * (1 + rounding * rng.integers(-1, 2, size=q.shape))).astype(dtype)
+    path = slerp(q, b, np.linspace(0, 1, 5).astype(dtype), shortest=False).astype(np.float64)
+    close(np.linalg.norm(path, axis=-1), np.ones((500, 5)), 4 * rounding)
+    close(quat.angle_between(path[:, :-1], path[:, 1:]), np.full((500, 4), np.pi / 2), 8 * rounding)
+
+
+@pytest.mark.parametrize("interpolate", [nlerp, slerp])
+def test_half_a_turn_either_way_keeps_the_sign_that_is_stored(interpolate):
+    half_turn = np.array([0.0, 0, 1, 0])
+    close(interpolate(IDENTITY, half_turn, 0.5), turn(Z, 90))
+    close(interpolate(IDENTITY, -half_turn, 0.5), turn(Z, -90))
+
+
 def test_extrapolation_goes_on_turning():
     t = np.array([-1, -0.5, 1.5, 2, 5])
     close(slerp(IDENTITY, turn(Z, 40), t), turn(Z, 40 * t), 1e-14)
