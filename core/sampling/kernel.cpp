@@ -1,1 +1,223 @@
-namespace bunraku::BUNRAKU_LEVEL {}
+// Sampling in blocks of frames: a block's output stays in cache while every track writes to it.
+// For each timeline the keys around a block's times are looked up once, for all tracks on it.
+
+#include "sampling/sampling.hpp"
+
+namespace bunraku::BUNRAKU_LEVEL {
+namespace {
+
+constexpr int kBlock = 32;
+
+typedef double Vector4 __attribute__((vector_size(32)));
+typedef double Unaligned4 __attribute__((vector_size(32), aligned(8), may_alias));
+
+inline Vector4 load4(const double* from) { return *reinterpret_cast<const Unaligned4*>(from); }
+inline void store4(double* to, Vector4 value) { *reinterpret_cast<Unaligned4*>(to) = value; }
+
+// Where each frame of a block lies among the keys of a timeline. Exactly on a key (within
+// kSameTime, before the first or after the last) `next` is `key` and `u` is 0.
+struct Places {
+  std::int64_t key[kBlock];
+  std::int64_t next[kBlock];
+  double u[kBlock];         // (t − t₀) / (t₁ − t₀), in [0, 1)
+  double duration[kBlock];  // t₁ − t₀
+};
+
+// The last key at or before `time`, or key 0. Tries `hint` and its successor first.
+inline std::int64_t key_before(const double* times, std::int64_t count, double time, std::int64_t hint) {
+  if (times[hint] <= time) {
+    if (hint + 1 == count || time < times[hint + 1]) return hint;
+    if (hint + 2 == count || time < times[hint + 2]) return hint + 1;
+  }
+  // Halving by addition alone, so that the compiler needs no branch that could be mispredicted.
+  std::int64_t low = 0;
+  for (std::int64_t length = count; length > 1;) {
+    const std::int64_t half = length / 2;
+    low += times[low + half] <= time ? half : 0;
+    length -= half;
+  }
+  return low;
+}
+
+void locate(const double* keys, std::int64_t count, const double* times, int frames, Places& places) {
+  std::int64_t hint = 0;
+  for (int f = 0; f < frames; ++f) {
+    std::int64_t key = hint = key_before(keys, count, times[f], hint);
+    std::int64_t next = key;
+    double u = 0, duration = 0;
+    if (key + 1 < count && times[f] > keys[key]) {
+      const double since = times[f] - keys[key], left = keys[key + 1] - times[f];
+      if (since <= kSameTime || left <= kSameTime) {
+        next = key = left < since ? key + 1 : key;
+      } else {
+        next = key + 1;
+        duration = keys[next] - keys[key];
+        u = since / duration;
+      }
+    }
+    places.key[f] = key;
+    places.next[f] = next;
+    places.u[f] = u;
+    places.duration[f] = duration;
+  }
+}
+
+// sin(x) / x of x² for |x| ≤ π/2: the Taylor series, whose first term left out is 8e-19.
+inline double sine_ratio(double x2) {
+  double sum = 1.0 / 51090942171709440000.0;     //  1/21!
+  sum = sum * x2 - 1.0 / 121645100408832000.0;   // −1/19!
+  sum = sum * x2 + 1.0 / 355687428096000.0;      //  1/17!
+  sum = sum * x2 - 1.0 / 1307674368000.0;        // −1/15!
+  sum = sum * x2 + 1.0 / 6227020800.0;           //  1/13!
+  sum = sum * x2 - 1.0 / 39916800.0;             // −1/11!
+  sum = sum * x2 + 1.0 / 362880.0;               //  1/9!
+  sum = sum * x2 - 1.0 / 5040.0;                 // −1/7!
+  sum = sum * x2 + 1.0 / 120.0;                  //  1/5!
+  sum = sum * x2 - 1.0 / 6.0;                    // −1/3!
+  return sum * x2 + 1.0;
+}
+
+struct Destination {
+  double* first;        // the track's values in the block's first frame
+  std::int64_t stride;  // numbers from one frame to the next
+};
+
+void step(const double* rows, std::int64_t width, const Places& at, int frames, Destination to) {
+  for (int f = 0; f < frames; ++f) {
+    const double* const value = rows + at.key[f] * width;
+    double* const out = to.first + f * to.stride;
+    for (std::int64_t c = 0; c < width; ++c) out[c] = value[c];
+  }
+}
+
+void linear(const double* rows, std::int64_t width, const Places& at, int frames, Destination to) {
+  for (int f = 0; f < frames; ++f) {
+    const double* const a = rows + at.key[f] * width;
+    const double* const b = rows + at.next[f] * width;
+    double* const out = to.first + f * to.stride;
+    // In this form equal keys give exactly their value.
+    for (std::int64_t c = 0; c < width; ++c) out[c] = a[c] + at.u[f] * (b[c] - a[c]);
+  }
+}
+
+// sin((1−u)a)/sin a · q₀ + sin(ua)/sin a · q₁ with sin(x) = x · sine_ratio(x²): no division by a
+// sine that could be small, so equal, nearly equal and opposite keys need no case of their own.
+void slerp(const double* rows, const Places& at, int frames, Destination to) {
+  constexpr std::int64_t kRow = 6;
+  double angle2[kBlock] = {}, ratio[kBlock] = {}, from[kBlock], towards[kBlock];
+  for (int f = 0; f < frames; ++f) {
+    const double* const row = rows + at.key[f] * kRow;
+    angle2[f] = row[4];
+    ratio[f] = row[5];
+  }
+  for (int f = 0; f < kBlock; ++f) {
+    const double u = at.u[f], v = 1.0 - u;
+    const double size = ratio[f] < 0 ? -ratio[f] : ratio[f];
+    const double weight = v * size * sine_ratio(v * v * angle2[f]);
+    from[f] = u == 0.0 ? 1.0 : weight;
+    towards[f] = u * ratio[f] * sine_ratio(u * u * angle2[f]);
+  }
+  for (int f = 0; f < frames; ++f) {
+    const Vector4 a = load4(rows + at.key[f] * kRow), b = load4(rows + at.next[f] * kRow);
+    store4(to.first + f * to.stride, from[f] * a + towards[f] * b);
+  }
+}
+
+// v₀ + h(v₁ − v₀) + d·(b₀·(u³ − 2u² + u) + a₁·(u³ − u²)), h = 3u² − 2u³: the specification's
+// formula in a form in which equal keys with zero tangents give exactly their value.
+struct Hermite {
+  double rise[kBlock];
+  double leave[kBlock];   // of the out-tangent of the key before
+  double arrive[kBlock];  // of the in-tangent of the key after
+};
+
+void hermite(const Places& at, Hermite& weights) {
+  for (int f = 0; f < kBlock; ++f) {
+    const double u = at.u[f], d = at.duration[f];
+    weights.rise[f] = u * u * (3.0 - 2.0 * u);
+    weights.leave[f] = d * (u * (u - 1.0) * (u - 1.0));
+    weights.arrive[f] = d * (u * u * (u - 1.0));
+  }
+}
+
+void cubic(const double* rows, std::int64_t width, const Places& at, int frames, Destination to) {
+  Hermite weights;
+  hermite(at, weights);
+  for (int f = 0; f < frames; ++f) {
+    const double* const a = rows + at.key[f] * 3 * width + width;  // value, then out-tangent
+    const double* const b = rows + at.next[f] * 3 * width;         // in-tangent, then value
+    double* const out = to.first + f * to.stride;
+    for (std::int64_t c = 0; c < width; ++c) {
+      out[c] = a[c] + weights.rise[f] * (b[width + c] - a[c]) +
+               (weights.leave[f] * a[width + c] + weights.arrive[f] * b[c]);
+    }
+  }
+}
+
+inline double dot4(Vector4 a, Vector4 b) {
+  const Vector4 p = a * b;
+  return (p[0] + p[1]) + (p[2] + p[3]);
+}
+
+void cubic_rotation(const double* rows, const Places& at, int frames, Destination to) {
+  constexpr std::int64_t kRow = 12;
+  // Below this length a direction is rounding noise.
+  constexpr double kNothing = 1e-12;
+  Hermite weights;
+  hermite(at, weights);
+  for (int f = 0; f < frames; ++f) {
+    const double* const before = rows + at.key[f] * kRow;
+    const double* const after = rows + at.next[f] * kRow;
+    const Vector4 a = load4(before + 4), b = load4(after + 4);
+    Vector4 q = a + weights.rise[f] * (b - a) +
+                (weights.leave[f] * load4(before + 8) + weights.arrive[f] * load4(after));
+    double square = dot4(q, q);
+    if (square < kNothing * kNothing) {
+      q = at.u[f] <= 0.5 ? a : b;
+      square = dot4(q, q);
+    }
+    store4(to.first + f * to.stride, q / __builtin_sqrt(square));
+  }
+}
+
+void sample_track(const SampledTrack& track, const double* rows, const Places& at, int frames, Destination to) {
+  switch (static_cast<TrackKind>(track.kind)) {
+    case TrackKind::step: return step(rows, track.width, at, frames, to);
+    case TrackKind::linear: return linear(rows, track.width, at, frames, to);
+    case TrackKind::slerp: return slerp(rows, at, frames, to);
+    case TrackKind::cubic: return cubic(rows, track.width, at, frames, to);
+    case TrackKind::cubic_rotation: return cubic_rotation(rows, at, frames, to);
+  }
+}
+
+void sample(const SamplingJob& job, std::int64_t begin, std::int64_t end) {
+  Places places = {};
+  for (std::int64_t first = begin; first < end; first += kBlock) {
+    const int frames = static_cast<int>(end - first < kBlock ? end - first : kBlock);
+    for (const SamplingOutput& output : job.outputs) {
+      if (output.width == 0) continue;
+      double* to = output.values + first * output.width;
+      for (int f = 0; f < frames; ++f, to += output.width) {
+        __builtin_memcpy(to, output.rest, sizeof(double) * static_cast<std::size_t>(output.width));
+      }
+    }
+    std::int64_t located = -1;
+    for (std::int64_t t = 0; t < job.track_count; ++t) {
+      const SampledTrack& track = job.tracks[t];
+      if (track.timeline != located) {
+        located = track.timeline;
+        const std::int64_t start = job.timeline_starts[located];
+        locate(job.key_times + start, job.timeline_starts[located + 1] - start, job.times + first, frames, places);
+      }
+      const SamplingOutput& output = job.outputs[track.output];
+      const Destination to{output.values + first * output.width + track.column, output.width};
+      sample_track(track, job.rows + track.rows, places, frames, to);
+    }
+  }
+}
+
+}  // namespace
+
+extern const SamplingKernels sampling_kernels{&sample};
+
+}  // namespace bunraku::BUNRAKU_LEVEL

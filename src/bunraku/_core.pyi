@@ -8,6 +8,46 @@ def available_levels() -> list[str]: ...
 def thread_count() -> int: ...
 def set_thread_count(count: int) -> None: ...
 
+class kinematics:  # noqa: N801
+    """Forward kinematics and palettes. Results are the same bits at every level."""
+
+    @staticmethod
+    def global_transforms(
+        translations: NDArray[np.floating],
+        rotations: NDArray[np.floating],
+        scales: NDArray[np.floating],
+        parents: NDArray[np.int32],
+        order: NDArray[np.int32],
+        out: NDArray[np.floating],
+    ) -> None: ...
+    @staticmethod
+    def palette(
+        globals: NDArray[np.float64],
+        joints: NDArray[np.int32],
+        inverse_binds: NDArray[np.float64],
+        out: NDArray[np.float32],
+    ) -> None: ...
+
+class sampling:  # noqa: N801
+    """Keyed tracks at many times; core/sampling/sampling.hpp says what the arrays hold."""
+
+    @staticmethod
+    def sample(
+        key_times: NDArray[np.float64],
+        timeline_starts: NDArray[np.int64],
+        rows: NDArray[np.float64],
+        tracks: NDArray[np.int64],
+        times: NDArray[np.float64],
+        rest_translations: NDArray[np.float64],
+        rest_rotations: NDArray[np.float64],
+        rest_scales: NDArray[np.float64],
+        rest_weights: NDArray[np.float64],
+        translations: NDArray[np.float64],
+        rotations: NDArray[np.float64],
+        scales: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> None: ...
+
 class meshopt:  # noqa: N801
     """Buffer views packed by EXT_meshopt_compression and KHR_meshopt_compression.
 

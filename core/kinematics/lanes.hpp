@@ -1,0 +1,154 @@
+#pragma once
+// Several frames side by side: lane l of a vector is frame l of a group.
+//
+// Poses lie in memory frame by frame, so groups are transposed on their way in and out: four
+// numbers of each of `kCount` frames become four vectors of `kCount` lanes. `T` is the number's
+// type; the vector is as wide as the level's registers.
+
+#include <cstdint>
+
+namespace bunraku::BUNRAKU_LEVEL {
+
+// A vector that may start at any number, not only at multiples of its own size.
+template <class V, class T>
+inline V load(const T* from) {
+  typedef V Unaligned __attribute__((aligned(alignof(T)), may_alias));
+  return *reinterpret_cast<const Unaligned*>(from);
+}
+
+template <class V, class T>
+inline void store(T* to, V value) {
+  typedef V Unaligned __attribute__((aligned(alignof(T)), may_alias));
+  *reinterpret_cast<Unaligned*>(to) = value;
+}
+
+template <class T>
+struct Lanes;
+
+typedef float Float4 __attribute__((vector_size(16)));
+typedef double Double2 __attribute__((vector_size(16)));
+
+#ifdef __AVX2__
+
+typedef float Float8 __attribute__((vector_size(32)));
+typedef double Double4 __attribute__((vector_size(32)));
+
+template <>
+struct Lanes<float> {
+  using Vector = Float8;
+  static constexpr int kCount = 8;
+
+  // Within each half: rows to columns or back, four by four.
+  static void transpose(Vector v[4]) {
+    const Vector a = __builtin_shufflevector(v[0], v[1], 0, 8, 1, 9, 4, 12, 5, 13);
+    const Vector b = __builtin_shufflevector(v[0], v[1], 2, 10, 3, 11, 6, 14, 7, 15);
+    const Vector c = __builtin_shufflevector(v[2], v[3], 0, 8, 1, 9, 4, 12, 5, 13);
+    const Vector d = __builtin_shufflevector(v[2], v[3], 2, 10, 3, 11, 6, 14, 7, 15);
+    v[0] = __builtin_shufflevector(a, c, 0, 1, 8, 9, 4, 5, 12, 13);
+    v[1] = __builtin_shufflevector(a, c, 2, 3, 10, 11, 6, 7, 14, 15);
+    v[2] = __builtin_shufflevector(b, d, 0, 1, 8, 9, 4, 5, 12, 13);
+    v[3] = __builtin_shufflevector(b, d, 2, 3, 10, 11, 6, 7, 14, 15);
+  }
+
+  static void gather(const float* const rows[kCount], Vector v[4]) {
+    for (int i = 0; i < 4; ++i) {
+      v[i] = __builtin_shufflevector(load<Float4>(rows[i]), load<Float4>(rows[i + 4]), 0, 1, 2, 3, 4, 5, 6, 7);
+    }
+    transpose(v);
+  }
+
+  static void scatter(Vector v[4], float* const rows[kCount], int count) {
+    transpose(v);
+    for (int i = 0; i < 4; ++i) {
+      if (i < count) store(rows[i], __builtin_shufflevector(v[i], v[i], 0, 1, 2, 3));
+      if (i + 4 < count) store(rows[i + 4], __builtin_shufflevector(v[i], v[i], 4, 5, 6, 7));
+    }
+  }
+};
+
+template <>
+struct Lanes<double> {
+  using Vector = Double4;
+  static constexpr int kCount = 4;
+
+  static void transpose(Vector v[4]) {
+    const Vector a = __builtin_shufflevector(v[0], v[1], 0, 4, 2, 6);
+    const Vector b = __builtin_shufflevector(v[0], v[1], 1, 5, 3, 7);
+    const Vector c = __builtin_shufflevector(v[2], v[3], 0, 4, 2, 6);
+    const Vector d = __builtin_shufflevector(v[2], v[3], 1, 5, 3, 7);
+    v[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+    v[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+    v[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+    v[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+  }
+
+  static void gather(const double* const rows[kCount], Vector v[4]) {
+    for (int i = 0; i < 4; ++i) v[i] = load<Vector>(rows[i]);
+    transpose(v);
+  }
+
+  static void scatter(Vector v[4], double* const rows[kCount], int count) {
+    transpose(v);
+    for (int i = 0; i < 4; ++i) {
+      if (i < count) store(rows[i], v[i]);
+    }
+  }
+};
+
+#else
+
+template <>
+struct Lanes<float> {
+  using Vector = Float4;
+  static constexpr int kCount = 4;
+
+  static void transpose(Vector v[4]) {
+    const Vector a = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5);
+    const Vector b = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
+    const Vector c = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
+    const Vector d = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+    v[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+    v[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+    v[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+    v[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+  }
+
+  static void gather(const float* const rows[kCount], Vector v[4]) {
+    for (int i = 0; i < 4; ++i) v[i] = load<Vector>(rows[i]);
+    transpose(v);
+  }
+
+  static void scatter(Vector v[4], float* const rows[kCount], int count) {
+    transpose(v);
+    for (int i = 0; i < 4; ++i) {
+      if (i < count) store(rows[i], v[i]);
+    }
+  }
+};
+
+template <>
+struct Lanes<double> {
+  using Vector = Double2;
+  static constexpr int kCount = 2;
+
+  static void gather(const double* const rows[kCount], Vector v[4]) {
+    for (int half = 0; half < 2; ++half) {
+      const Vector a = load<Vector>(rows[0] + 2 * half);
+      const Vector b = load<Vector>(rows[1] + 2 * half);
+      v[2 * half] = __builtin_shufflevector(a, b, 0, 2);
+      v[2 * half + 1] = __builtin_shufflevector(a, b, 1, 3);
+    }
+  }
+
+  static void scatter(Vector v[4], double* const rows[kCount], int count) {
+    for (int half = 0; half < 2; ++half) {
+      const Vector a = v[2 * half], b = v[2 * half + 1];
+      store(rows[0] + 2 * half, __builtin_shufflevector(a, b, 0, 2));
+      if (count > 1) store(rows[1] + 2 * half, __builtin_shufflevector(a, b, 1, 3));
+    }
+  }
+};
+
+#endif
+
+}  // namespace bunraku::BUNRAKU_LEVEL

@@ -1,0 +1,189 @@
+"""A clip and a character brought together: names resolved, keys laid out for sampling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from bunraku.errors import Note
+from bunraku.model import Character, Clip, Pose, Track
+from bunraku.model.arrays import Float64
+
+# The order of the outputs and the numbers of the kinds in core/sampling/sampling.hpp.
+OUTPUTS = {"translation": 0, "rotation": 1, "scale": 2, "weights": 3}
+STEP, LINEAR, SLERP, CUBIC, CUBIC_ROTATION = range(5)
+KINDS = {"STEP": STEP, "LINEAR": LINEAR, "CUBICSPLINE": CUBIC}
+ROTATION_KINDS = {"STEP": STEP, "LINEAR": SLERP, "CUBICSPLINE": CUBIC_ROTATION}
+
+
+@dataclass(frozen=True, eq=False)
+class BoundClip:
+    """What sampling needs of a clip on a character; made by `bind`.
+
+    Attributes:
+        name: of the clip.
+        rest: the character's rest pose, one frame: the value of everything without a track.
+        start, end: first and last key of any bound track, seconds; 0 without one.
+        notes: what of the clip could not be bound, or was read as something else.
+        key_times: (ΣK,) float64 the key times of every timeline. Tracks whose key times are
+            equal share a timeline, so that a time is looked up once for all of them.
+        timeline_starts: (L + 1,) int64 where each timeline starts in `key_times`.
+        rows: (R,) float64 the keys, one row per key (core/sampling/sampling.hpp says of what).
+        tracks: (T, 6) int64 rows (timeline, kind, start in `rows`, output, column, width),
+            ordered by timeline.
+    """
+
+    name: str
+    rest: Pose
+    start: float
+    end: float
+    notes: tuple[Note, ...]
+    key_times: Float64 = field(repr=False)
+    timeline_starts: npt.NDArray[np.int64] = field(repr=False)
+    rows: Float64 = field(repr=False)
+    tracks: npt.NDArray[np.int64] = field(repr=False)
+
+
+def bind(clip: Clip, character: Character) -> BoundClip:
+    """Resolve a clip's targets on a character, once, and lay its keys out for `sample`.
+
+    What does not fit is left out or read as said here, and listed in `.notes`:
+
+    * ``unbound-track``: no node has that index or name, or a weights track's node shows no
+      mesh with morph targets, or with another number of them. Left out.
+    * ``ambiguous-target``: several nodes have that name. The first is moved.
+    * ``duplicate-track``: an earlier track already moves the same path of the same node. Left
+      out.
+    * ``zero-rotation``: keys of length 0, read as no rotation.
+    * ``rotation-normalised``: keys whose length is off by more than 1 % (more than 8-bit
+      quaternions need), normalised like all others.
+
+    >>> from bunraku.model import Skeleton
+    >>> ghost = Track("ghost", "scale", [0], [[1, 1, 1]])
+    >>> bound = bind(Clip("haunt", (ghost,)), Character(Skeleton(("root",), [-1])))
+    >>> print(bound.notes[0])
+    tracks[0]: 'haunt' moves the scale of node 'ghost', which there is not [unbound-track]
+    """
+    notes: list[Note] = []
+    bound: dict[tuple[int, str], Track] = {}
+    named: dict[str, list[int]] = {}
+    for node, name in enumerate(character.skeleton.names):
+        named.setdefault(name, []).append(node)
+    morphs = {
+        attachment.node: len(character.meshes[attachment.mesh].morph_names)
+        for attachment in character.attachments
+    }
+    for i, track in enumerate(clip.tracks):
+        place = f"tracks[{i}]"
+        what = f"{clip.name!r} moves the {track.path} of node {track.target!r}"
+        nodes = _candidates(track.target, named, len(character.skeleton))
+        if not nodes:
+            notes.append(Note("unbound-track", f"{what}, which there is not", place))
+            continue
+        node = nodes[0]
+        if len(nodes) > 1:
+            said = f"{what}; of {len(nodes)} nodes with that name the first, {node}, is moved"
+            notes.append(Note("ambiguous-target", said, place))
+        if track.path == "weights" and morphs.get(node, 0) != track.width:
+            said = f"{what} for {track.width} morph targets, but it shows {morphs.get(node, 0)}"
+            notes.append(Note("unbound-track", said, place))
+        elif (node, track.path) in bound:
+            notes.append(Note("duplicate-track", f"{what}, as an earlier track does", place))
+        else:
+            bound[node, track.path] = track
+            notes += _odd_rotations(track, what, place)
+    starts = np.cumsum([0, *morphs.values()]).tolist()
+    weight_columns = dict(zip(morphs, starts, strict=False))
+    return _pack(clip.name, character.rest_pose(), bound, weight_columns, tuple(notes))
+
+
+def _candidates(target: int | str, named: dict[str, list[int]], count: int) -> list[int]:
+    """The nodes a target may mean."""
+    if isinstance(target, str):
+        return named.get(target, [])
+    return [target] if 0 <= target < count else []
+
+
+def _odd_rotations(track: Track, what: str, place: str) -> list[Note]:
+    if track.path != "rotation":
+        return []
+    cubic = track.interpolation == "CUBICSPLINE"
+    values = track.values[:, 1] if cubic else track.values
+    lengths = np.linalg.norm(values.astype(np.float64), axis=-1)
+    zero = int((lengths == 0).sum())
+    off = int((np.abs(lengths - 1) > 0.01).sum()) - zero
+    notes = []
+    if zero:
+        said = f"{what} with {zero} quaternions of length 0, read as no rotation"
+        notes.append(Note("zero-rotation", said, place))
+    if off:
+        said = f"{what} with {off} quaternions that are not of length 1, normalised"
+        notes.append(Note("rotation-normalised", said, place))
+    return notes
+
+
+def _pack(
+    name: str,
+    rest: Pose,
+    bound: dict[tuple[int, str], Track],
+    weight_columns: dict[int, int],
+    notes: tuple[Note, ...],
+) -> BoundClip:
+    timelines: dict[bytes, int] = {}
+    times: list[Float64] = []
+    rows: list[Float64] = []
+    tracks = []
+    start = 0
+    for (node, path), track in bound.items():
+        kind = (ROTATION_KINDS if path == "rotation" else KINDS)[track.interpolation]
+        timeline = timelines.setdefault(track.times.tobytes(), len(timelines))
+        if timeline == len(times):
+            times.append(track.times)
+        column = weight_columns[node] if path == "weights" else node * track.width
+        tracks.append((timeline, kind, start, OUTPUTS[path], column, track.width))
+        rows.append(_rows(track, kind))
+        start += rows[-1].size
+    return BoundClip(
+        name,
+        rest,
+        min((float(each[0]) for each in times), default=0.0),
+        max((float(each[-1]) for each in times), default=0.0),
+        notes,
+        np.concatenate([np.zeros(0), *times]),
+        np.cumsum([0, *map(len, times)], dtype=np.int64),
+        np.concatenate([np.zeros(0), *(each.reshape(-1) for each in rows)]),
+        np.array(sorted(tracks), np.int64).reshape(-1, 6),
+    )
+
+
+def _rows(track: Track, kind: int) -> Float64:
+    """The keys of a track as the core wants them: float64, (K, numbers per key)."""
+    values = track.values.astype(np.float64)
+    if track.path == "rotation":
+        keys = values[:, 1] if kind == CUBIC_ROTATION else values
+        keys[~keys.any(axis=1)] = [0, 0, 0, 1]
+        if kind != CUBIC_ROTATION:  # there the result is normalised, not the keys
+            keys /= np.linalg.norm(keys, axis=1, keepdims=True)
+    if kind == SLERP:
+        return np.concatenate([values, _arcs(values)], axis=1)
+    return values.reshape(len(values), -1)
+
+
+def _arcs(keys: Float64) -> Float64:
+    """(K, 2): a² and ±a / sin a of the arc from each unit quaternion to the next.
+
+    The sign is that of their inner product: where it is negative, the shorter arc leads to the
+    next key's negative. The angle comes from |p − q| and |p + q| (Kahan), never from an
+    arccosine, which loses half of the digits where keys are nearly equal.
+    """
+    arcs = np.tile([0.0, 1.0], (len(keys), 1))
+    p, q = keys[:-1], keys[1:]
+    sign = np.where((p * q).sum(axis=1) < 0, -1.0, 1.0)
+    q = q * sign[:, None]
+    angle = 2 * np.arctan2(np.linalg.norm(q - p, axis=1), np.linalg.norm(q + p, axis=1))
+    sine = np.sin(angle)
+    arcs[:-1, 0] = angle * angle
+    arcs[:-1, 1] = sign * np.divide(angle, sine, out=np.ones_like(angle), where=sine > 0)
+    return arcs

@@ -1,0 +1,211 @@
+"""Poses of one character mixed: cross-fades, and motions added on top of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from bunraku.errors import RigError
+from bunraku.model import Pose, Skeleton
+from bunraku.model.arrays import Float64, checked, in_range
+from bunraku.rotation import quaternion, slerp
+
+Joints: TypeAlias = npt.ArrayLike | None
+
+
+def blend(a: Pose, b: Pose, amount: npt.ArrayLike, *, joints: Joints = None) -> Pose:
+    """Return the poses between a and b: a itself at amount 0, b itself at 1.
+
+    Translations, scales and morph weights are mixed linearly, rotations turn at even speed on the
+    shorter arc. A cross-fade of two clips is a blend whose amount rises with time:
+    ``blend(sample(walk, t), sample(run, t - start), np.clip((t - start) / duration, 0, 1))``.
+
+    Args:
+        a, b: poses of the same character, F frames each; a pose of one frame serves for all.
+        amount: () or (F,) in [0, 1].
+        joints: which nodes take part: (N,) bool, (N,) float shares in [0, 1] that `amount` is
+            multiplied by, or integer node indices; all if None. Other nodes, and with `joints`
+            given also all morph weights, stay as in a. See `joint_mask`.
+
+    Raises:
+        RigError: poses of different characters or frame counts, an amount or share outside
+            [0, 1], a node that does not exist.
+
+    >>> flat = Pose([[[0, 0, 0]]], [[[0, 0, 0, 1]]], [[[1, 1, 1]]])
+    >>> half_turn = Pose([[[0, 2, 0]]], [[[0, 0, 1, 0]]], [[[1, 1, 1]]])
+    >>> blend(flat, half_turn, [0.25, 0.5]).translations[:, 0, 1]
+    array([0.5, 1. ])
+    """
+    share, morph_share = _shares(a, b, amount, joints, "blend", (0.0, 1.0))
+    u = share[..., None]
+    turned = slerp(a.rotations, b.rotations, share)
+    return Pose(
+        _mix(a.translations, b.translations, u),
+        np.where(u == 0, a.rotations, np.where(u == 1, b.rotations, turned)),
+        _mix(a.scales, b.scales, u),
+        tuple(
+            _mix(*pair, morph_share) for pair in zip(a.morph_weights, b.morph_weights, strict=True)
+        ),
+    )
+
+
+def additive(pose: Pose, reference: Pose) -> Pose:
+    """Return what `pose` does beyond `reference`, to be put on top of another pose by `add`.
+
+    Translations, scales and morph weights are plain differences (a scale of 0 changes nothing);
+    rotations are conj(reference) · pose: turns in the joint's own frame, so that a nod added to
+    a head that already looks sideways nods in the direction it looks.
+    ``add(reference, additive(pose, reference))`` is `pose`.
+
+    Args:
+        pose, reference: poses of the same character, F frames each; a pose of one frame serves
+            for all.
+
+    Raises:
+        RigError: poses of different characters or frame counts.
+
+    >>> rest = Pose([[[0, 1, 0]]], [[[0, 0, 0, 1]]], [[[1, 1, 1]]])
+    >>> additive(rest, rest).translations, additive(rest, rest).scales
+    (array([[[0., 0., 0.]]]), array([[[0., 0., 0.]]]))
+    """
+    _frames(pose, reference, "additive")
+    turned = quaternion.multiply(quaternion.conjugate(reference.rotations), pose.rotations)
+    return Pose(
+        pose.translations - reference.translations,
+        turned.astype(np.float64, copy=False),
+        pose.scales - reference.scales,
+        tuple(p - r for p, r in zip(pose.morph_weights, reference.morph_weights, strict=True)),
+    )
+
+
+def add(
+    base: Pose, difference: Pose, amount: npt.ArrayLike = 1.0, *, joints: Joints = None
+) -> Pose:
+    """Return `base` with `amount` times a difference made by `additive` put on top.
+
+    Rotations become base · slerp(identity, difference, amount).
+
+    Args:
+        base, difference: F frames each; a pose of one frame serves for all.
+        amount: () or (F,), any finite number: beyond 1 exaggerates, below 0 does the opposite.
+        joints: as in `blend`.
+
+    Raises:
+        RigError: poses of different characters or frame counts, amounts that are not finite,
+            a share outside [0, 1], a node that does not exist.
+
+    >>> rest = Pose([[[0, 1, 0]]], [[[0, 0, 0, 1]]], [[[1, 1, 1]]])
+    >>> jump = Pose([[[0, 3, 0]]], [[[0, 0, 0, 1]]], [[[1, 1, 1]]])
+    >>> add(rest, additive(jump, rest), 0.5).translations
+    array([[[0., 2., 0.]]])
+    """
+    share, morph_share = _shares(base, difference, amount, joints, "add", (-np.inf, np.inf))
+    u = share[..., None]
+    turn = slerp(quaternion.identity(), difference.rotations, share)
+    return Pose(
+        base.translations + u * difference.translations,
+        np.where(u == 0, base.rotations, quaternion.multiply(base.rotations, turn)),
+        base.scales + u * difference.scales,
+        tuple(
+            weights + morph_share * change
+            for weights, change in zip(base.morph_weights, difference.morph_weights, strict=True)
+        ),
+    )
+
+
+def joint_mask(skeleton: Skeleton, roots: int | str | Iterable[int | str]) -> npt.NDArray[np.bool_]:
+    """Return (N,) bool: the nodes named by `roots` and everything below them.
+
+    Multiply by a number for a partial share: ``blend(a, b, 1, joints=0.3 * mask)``.
+
+    Args:
+        roots: a node index or name, or several of them.
+
+    Raises:
+        RigError: no such node.
+
+    >>> joint_mask(Skeleton(("hips", "spine", "head", "leg"), [-1, 0, 1, 0]), "spine")
+    array([False,  True,  True, False])
+    """
+    mask = np.zeros(len(skeleton), bool)
+    for root in [roots] if isinstance(roots, int | str) else roots:
+        node = skeleton.index(root) if isinstance(root, str) else int(root)
+        if not 0 <= node < len(skeleton):
+            raise RigError(f"roots: node {node}, but there are {len(skeleton)}")
+        mask[node] = True
+    for node in skeleton.order:
+        parent = skeleton.parents[node]
+        mask[node] |= parent >= 0 and mask[parent]
+    return mask
+
+
+def _mix(a: Float64, b: Float64, u: Float64) -> Float64:
+    # In this form equal values stay as they are; where u is 1 the rounding of b − a is not wanted.
+    return np.where(u == 1, b, a + u * (b - a))
+
+
+def _shares(
+    a: Pose,
+    b: Pose,
+    amount: npt.ArrayLike,
+    joints: Joints,
+    place: str,
+    limits: tuple[float, float],
+) -> tuple[Float64, Float64]:
+    """How much of b is taken by each node, (F, N), and by the morph weights, (F, 1)."""
+    frames = _frames(a, b, place)
+    amounts = np.asarray(amount, np.float64)
+    if amounts.ndim > 1 or (frames != 1 and amounts.size not in (1, frames)):
+        raise RigError(f"{place}.amount: expected shape () or ({frames},), found {amounts.shape}")
+    low, high = limits
+    bad = ~(np.isfinite(amounts) & (amounts >= low) & (amounts <= high))
+    if bad.any():
+        raise RigError(
+            f"{place}.amount: expected finite numbers in [{low:g}, {high:g}], "
+            f"found {amounts[bad].flat[0]:g}"
+        )
+    amounts = amounts.reshape(-1, 1)
+    mask = _mask(joints, a.translations.shape[1], place)
+    return amounts * mask, amounts * (1.0 if joints is None else 0.0)
+
+
+def _frames(a: Pose, b: Pose, place: str) -> int:
+    """Frames of the result, once it is known that both poses are of the same character."""
+    nodes, others = a.translations.shape[1], b.translations.shape[1]
+    if nodes != others:
+        raise RigError(
+            f"{place}: expected poses of one character, found {nodes} and {others} nodes"
+        )
+    widths, other_widths = ([each.shape[1] for each in pose.morph_weights] for pose in (a, b))
+    if widths != other_widths:
+        raise RigError(
+            f"{place}: expected poses of one character, "
+            f"found morph weights of widths {widths} and {other_widths}"
+        )
+    if a.frames != b.frames and 1 not in (a.frames, b.frames):
+        raise RigError(f"{place}: expected as many frames, found {a.frames} and {b.frames}")
+    return a.frames if b.frames == 1 else b.frames
+
+
+def _mask(joints: Joints, nodes: int, place: str) -> Float64:
+    """(N,) the share of each node."""
+    if joints is None:
+        return np.ones(nodes)
+    mask = np.asarray(joints)
+    if mask.dtype.kind in "iu" or mask.size == 0:
+        indices = checked(mask.reshape(-1), np.int32, (None,), f"{place}.joints")
+        in_range(indices, nodes, f"{place}.joints", "node")
+        chosen = np.zeros(nodes)
+        chosen[indices] = 1
+        return chosen
+    if mask.dtype.kind == "b":
+        mask = mask.astype(np.float64)
+    shares = checked(mask, np.float64, (nodes,), f"{place}.joints")
+    outside = (shares < 0) | (shares > 1)
+    if outside.any():
+        at = int(np.flatnonzero(outside)[0])
+        raise RigError(f"{place}.joints[{at}]: expected a share in [0, 1], found {shares[at]:g}")
+    return shares

@@ -1,0 +1,131 @@
+"""Forward kinematics: local transforms down the hierarchy to global ones, and to palettes.
+
+Matrices are 3×4: the rows of an affine transform that acts on column vectors, translation last.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from bunraku import _core
+from bunraku.errors import RigError
+from bunraku.model import Pose, Skeleton, Skin
+from bunraku.model.arrays import Float32, Float64, Int32, checked
+
+Float = TypeVar("Float", np.float32, np.float64)
+
+
+def global_transforms(skeleton: Skeleton, pose: Pose) -> Float64:
+    """Return (F, N, 3, 4) float64 node-to-world transforms of every node in every frame.
+
+    global(node) = global(parent) · T · R · S; every ancestor counts, joint or not (glTF 2.0,
+    3.5.2). Nothing is decomposed, so the shear of a scaled parent over a turned child is kept.
+
+    Raises:
+        RigError: the pose has another number of nodes than the skeleton.
+
+    >>> arm = Skeleton(("upper", "fore"), [-1, 0], [[0, 0, 0], [2, 0, 0]])
+    >>> quarter_turn = [0, 0, 0.5**0.5, 0.5**0.5]
+    >>> pose = Pose(arm.translations[None], [[quarter_turn, [0, 0, 0, 1]]], arm.scales[None])
+    >>> elbow = global_transforms(arm, pose)[0, 1, :, 3]
+    >>> np.allclose(elbow, [0, 2, 0], atol=1e-15)
+    True
+    """
+    nodes = pose.translations.shape[1]
+    if nodes != len(skeleton):
+        raise RigError(f"pose: {nodes} nodes, but the skeleton has {len(skeleton)}")
+    return forward_kinematics(
+        pose.translations, pose.rotations, pose.scales, skeleton.parents, skeleton.order
+    )
+
+
+def forward_kinematics(
+    translations: npt.NDArray[Float],
+    rotations: npt.NDArray[Float],
+    scales: npt.NDArray[Float],
+    parents: Int32,
+    order: Int32,
+) -> npt.NDArray[Float]:
+    """Return (F, N, 3, 4) global transforms of plain arrays, in their own float type.
+
+    `global_transforms` without a `Skeleton` and a `Pose`, and the way to compute in float32.
+    Results are the same bits at every instruction set and thread count.
+
+    Args:
+        translations: (F, N, 3) float32 or float64.
+        rotations: (F, N, 4) unit quaternions (x, y, z, w) of the same type.
+        scales: (F, N, 3) of the same type.
+        parents: (N,) int32, -1 for a root.
+        order: (N,) int32, all nodes, parents before children; see `Skeleton.order`.
+
+    Raises:
+        RigError: shapes or types that disagree, parents out of range or after their children.
+
+    >>> turn, still = np.float32([[[0, 0, 0, 1]]]), np.float32([[[1, 2, 3]]])
+    >>> root = np.array([-1], np.int32), np.array([0], np.int32)
+    >>> forward_kinematics(still, turn, np.ones_like(still), *root)[0, 0, :, 3]
+    array([1., 2., 3.], dtype=float32)
+    """
+    dtype = np.float32 if _is_single(translations, rotations, scales) else np.float64
+    parents_ = checked(parents, np.int32, (None,), "parents")
+    nodes = len(parents_)
+    t = checked(translations, dtype, (None, nodes, 3), "translations", finite=False)
+    frames = len(t)
+    r = checked(rotations, dtype, (frames, nodes, 4), "rotations", finite=False)
+    s = checked(scales, dtype, (frames, nodes, 3), "scales", finite=False)
+    order_ = checked(order, np.int32, (nodes,), "order")
+    out: npt.NDArray[Float] = np.empty((frames, nodes, 3, 4), dtype)
+    try:
+        _core.kinematics.global_transforms(t, r, s, parents_, order_, out)
+    except ValueError as error:
+        raise RigError(str(error)) from None
+    return out
+
+
+def palette(skin: Skin, transforms: Float64) -> Float32:
+    """Return the (F, J, 3, 4) float32 matrices that take a skin's vertices from bind to world.
+
+    global(joint) · inverse bind matrix, multiplied in float64 and rounded once. The transform of
+    the node that shows the mesh has no part in it (glTF 2.0, 3.7.3.3).
+
+    Args:
+        skin: J joints.
+        transforms: (F, N, 3, 4) float64, see `global_transforms`.
+
+    Raises:
+        RigError: wrong shape, or a joint beyond the N nodes.
+
+    >>> moved = np.array([[[[1, 0, 0, 5], [0, 1, 0, 0], [0, 0, 1, 0.0]]]])
+    >>> palette(Skin([0]), moved)[0, 0, 0]
+    array([1., 0., 0., 5.], dtype=float32)
+    """
+    globals_ = checked(transforms, np.float64, (None, None, 3, 4), "transforms", finite=False)
+    out = np.empty((len(globals_), len(skin.joints), 3, 4), np.float32)
+    try:
+        _core.kinematics.palette(globals_, skin.joints, skin.inverse_bind_matrices, out)
+    except ValueError as error:
+        raise RigError(f"skin {skin.name!r}: {error}") from None
+    return out
+
+
+def node_palette(node: int, transforms: Float64) -> Float32:
+    """Return the (F, 1, 3, 4) float32 palette of a mesh that moves rigidly with one node.
+
+    Raises:
+        RigError: wrong shape, or no such node.
+
+    >>> moved = np.array([[[[1, 0, 0, 5], [0, 1, 0, 0], [0, 0, 1, 0.0]]]])
+    >>> node_palette(0, moved).shape
+    (1, 1, 3, 4)
+    """
+    globals_ = checked(transforms, np.float64, (None, None, 3, 4), "transforms", finite=False)
+    if not 0 <= node < globals_.shape[1]:
+        raise RigError(f"node {node}, but there are {globals_.shape[1]}")
+    return globals_[:, node : node + 1].astype(np.float32)
+
+
+def _is_single(*arrays: npt.NDArray[Any]) -> bool:
+    return all(getattr(array, "dtype", None) == np.float32 for array in arrays)
