@@ -13,7 +13,9 @@ def problems(wheel: Path) -> list[str]:
     size = wheel.stat().st_size
     names = zipfile.ZipFile(wheel).namelist()
     found = [f"lacks {name}" for name in NEEDED if name not in names]
-    if not any(name.startswith("bunraku/_core.") and name.endswith((".so", ".pyd")) for name in names):
+    if not any(
+        name.startswith("bunraku/_core.") and name.endswith((".so", ".pyd")) for name in names
+    ):
         found.append("lacks the compiled core")
     strays = [n for n in names if not n.startswith(("bunraku/", "bunraku-"))]
     found += [f"ships {name}, which is not ours to install" for name in strays]
