@@ -38,27 +38,6 @@ def dequantize(values: Array, normalized: bool) -> Float32:
     return result
 
 
-def scatter(values: Array, indices: Array, replacements: Array, place: str) -> Array:
-    """A copy of `values` with sparse replacements; indices must increase and stay in range."""
-    rows = indices.reshape(-1).astype(np.int64)
-    if rows.size:
-        steps = np.flatnonzero(np.diff(rows) <= 0)
-        if steps.size:
-            at = int(steps[0]) + 1
-            raise FormatError(
-                f"{place}.sparse.indices[{at}]: expected more than {rows[at - 1]},"
-                f" found {rows[at]} (they must strictly increase)"
-            )
-        if rows[-1] >= len(values):
-            raise FormatError(
-                f"{place}.sparse.indices[{rows.size - 1}]: expected less than"
-                f" {len(values)}, found {rows[-1]}"
-            )
-    result = values.copy()
-    result[rows] = replacements
-    return result
-
-
 class AccessorReader:
     """Decodes accessors of one document, each once, within the file's memory budget.
 
@@ -92,6 +71,28 @@ class AccessorReader:
             accessor = self.file.json["accessors"][index]
             self._floats[index] = dequantize(stored, accessor.get("normalized", False))
         return self._floats[index]
+
+    def nonzero_rows(self, index: int) -> tuple[npt.NDArray[np.int32], Float32]:
+        """Rows of an accessor with any non-zero number, and their float32 values.
+
+        A sparse accessor over nothing is not spread out first: files hold hundreds of morph
+        targets that move a few vertices each.
+        """
+        accessor = self.file.json["accessors"][index]
+        sparse = accessor.get("sparse")
+        if sparse and "bufferView" not in accessor and index not in self._raw:
+            layout = Layout.of(accessor)
+            assert layout is not None  # the rules of morph targets allow VEC3 only
+            self.budget.spend(32 * sparse["count"], f"accessors[{index}]")
+            rows, stored = self._sparse(accessor, layout, f"accessors[{index}]")
+            values = dequantize(stored, accessor.get("normalized", False))
+        else:
+            values = self.floats(index)
+            rows = np.arange(len(values))
+        moved = np.flatnonzero((values != 0).any(axis=1))
+        if len(moved) == len(values):
+            return rows.astype(np.int32), values
+        return rows[moved].astype(np.int32), values[moved]
 
     def view(self, index: int) -> Buffer:
         """Bytes of a bufferView, decompressed if need be."""
@@ -143,13 +144,40 @@ class AccessorReader:
         if sparse is None or sparse["count"] == 0:
             return values
         self.budget.spend(values.size * values.dtype.itemsize + 24 * sparse["count"], place)
+        rows, replacements = self._sparse(accessor, layout, place)
+        result = values.copy()
+        result[rows] = replacements
+        return result
+
+    def _sparse(
+        self, accessor: dict[str, Any], layout: Layout, place: str
+    ) -> tuple[npt.NDArray[np.int64], Array]:
+        """Rows that sparse values replace, strictly increasing and in range, and the values."""
+        sparse = accessor["sparse"]
+        count = sparse["count"]
         scalar = Layout(COMPONENTS[sparse["indices"]["componentType"]], 1, 1)
         parts = []
         for part, part_layout in ((sparse["indices"], scalar), (sparse["values"], layout)):
             data = self.view(part["bufferView"])
-            offset = part.get("byteOffset", 0)
-            parts.append(part_layout.view(data, offset, sparse["count"], part_layout.size))
-        return scatter(values, parts[0], parts[1], self.where(place))
+            parts.append(part_layout.view(data, part.get("byteOffset", 0), count, part_layout.size))
+        rows = parts[0][:, 0].astype(np.int64)
+        steps = np.flatnonzero(np.diff(rows) <= 0)
+        if steps.size:
+            at = int(steps[0]) + 1
+            raise FormatError(
+                self.where(
+                    f"{place}.sparse.indices[{at}]: expected more than {rows[at - 1]},"
+                    f" found {rows[at]} (they must strictly increase)"
+                )
+            )
+        if count and rows[-1] >= accessor["count"]:
+            raise FormatError(
+                self.where(
+                    f"{place}.sparse.indices[{count - 1}]: expected less than"
+                    f" {accessor['count']}, found {rows[-1]}"
+                )
+            )
+        return rows, parts[1]
 
     def open_draco(self, primitive: dict[str, Any], place: str) -> Array | None:
         """Fill the accessors of a Draco primitive; returns its faces (F, 3), None without Draco.

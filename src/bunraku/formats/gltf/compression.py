@@ -44,7 +44,7 @@ def decode_meshopt(data: Buffer, packed: dict[str, Any], where: str) -> memoryvi
             meshopt.apply_filter(decoded, count, stride, name)
     except ValueError as error:
         raise FormatError(f"{where}: malformed {mode} stream: {error}") from None
-    return memoryview(decoded)
+    return memoryview(decoded)  # type: ignore[arg-type, unused-ignore]
 
 
 def decode_draco(

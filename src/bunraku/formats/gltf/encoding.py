@@ -43,6 +43,14 @@ def quantize_weights(weights: npt.ArrayLike, dtype: npt.DTypeLike) -> Array:
     return result.astype(kind)
 
 
+def put(tree: dict[str, Any], key: str, value: Any, default: Any) -> None:
+    """Write a property, or leave it out when it has its default."""
+    if value == default:
+        tree.pop(key, None)
+    else:
+        tree[key] = value
+
+
 class BufferBuilder:
     """Appends arrays to a document: bytes, bufferViews and accessors.
 
@@ -108,5 +116,33 @@ class BufferBuilder:
         accessor |= {"count": len(flat), "type": kind}
         if bounds and len(flat):
             accessor |= {"max": flat.max(axis=0).tolist(), "min": flat.min(axis=0).tolist()}
+        self.tree.setdefault("accessors", []).append(accessor)
+        return len(self.tree["accessors"]) - 1
+
+    def sparse(self, count: int, rows: Array, values: Array) -> int:
+        """Append an accessor of `count` zeros with `values` at `rows` (strictly increasing).
+
+        Rows that move nothing are left out; min and max say what comes out.
+        """
+        moved = (values != 0).any(axis=1)
+        rows, values = rows[moved], values[moved]
+        if len(rows) > 0.7 * count:  # a plain accessor is smaller: no indices
+            dense = np.zeros((count, values.shape[1]), values.dtype)
+            dense[rows] = values
+            return self.accessor(dense, target=VERTICES, bounds=True)
+        ends = np.concatenate([values, np.zeros((1, values.shape[1]), values.dtype)])
+        accessor: dict[str, Any] = {"componentType": 5126, "count": count}
+        accessor["type"] = f"VEC{values.shape[1]}"
+        accessor |= {"max": ends.max(axis=0).tolist(), "min": ends.min(axis=0).tolist()}
+        if len(rows):
+            kind, code = (np.uint16, 5123) if rows[-1] < 65536 else (np.uint32, 5125)
+            accessor["sparse"] = {
+                "count": len(rows),
+                "indices": {
+                    "bufferView": self.view(rows.astype(kind).tobytes()),
+                    "componentType": code,
+                },
+                "values": {"bufferView": self.view(np.ascontiguousarray(values).tobytes())},
+            }
         self.tree.setdefault("accessors", []).append(accessor)
         return len(self.tree["accessors"]) - 1

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -233,7 +234,7 @@ def _place(uri: str, data: Buffer, target: Path, files: dict[Path, list[Buffer]]
             return b"".join(files[path]) != data
         return path.exists() and path.read_bytes() != data
 
-    if taken() and not path.name.startswith(target.stem):
+    if taken() and not re.fullmatch(re.escape(target.stem) + r"([-_].*)?\..*", path.name):
         uri = quote(f"{target.stem}_{Path(unquote(uri)).name}")
         path = local_path(uri, target.parent, f"{target.name}: uri")
     if path in files and taken():

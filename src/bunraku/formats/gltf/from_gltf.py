@@ -1,0 +1,287 @@
+"""A character out of a glTF document.
+
+Everything the model has a place for is read; what it has none for stays in the document,
+and a note says so where it would be missed. Specification: glTF 2.0, section 3.
+"""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from bunraku.errors import BunrakuError, FormatError, RigError
+from bunraku.formats.gltf.accessors import AccessorReader
+from bunraku.formats.gltf.document import GltfFile
+from bunraku.formats.gltf.node_rules import parents_of
+from bunraku.formats.gltf.read_animations import AnimationReader
+from bunraku.formats.gltf.read_meshes import MeshReader
+from bunraku.formats.gltf.schema import KINDS, Context
+from bunraku.formats.gltf.uri import decode_data_uri, is_data_uri, read_local
+from bunraku.model import Attachment, Character, Clip, Image, Material, Scene, Skeleton, Skin
+from bunraku.model.arrays import Float64
+from bunraku.rotation import quaternion
+
+Tree = dict[str, Any]
+
+# Matrices are stored as float32: a product of rotation and scale is off by a few of its steps.
+SHEAR_TOLERANCE = 1e-5
+
+
+def character_from_gltf(file: GltfFile) -> Character:
+    """The character a document describes; `document` of the result is the file itself.
+
+    Nodes, meshes, skins, materials, images and animations keep their indices.
+
+    Raises:
+        FormatError: data that contradict themselves (indices out of range, times that run
+            back, positions that are not numbers, more data than the file may ask for).
+        UnsupportedError: compressed data for which this installation has no decoder.
+    """
+    reader = AccessorReader(file)
+    context = _context(file)
+    tree = file.json
+    meshes = MeshReader(reader, context)
+    animations = AnimationReader(reader, context)
+    try:
+        skeleton = read_skeleton(tree, context)
+        model_meshes = tuple(meshes.mesh(i) for i in range(context.counts["meshes"]))
+        skins = tuple(_skin(reader, i, context) for i in range(context.counts["skins"]))
+        attachments = _attachments(tree, context)
+        for attachment in attachments:
+            if attachment.skin is not None:
+                joints = len(skins[attachment.skin].joints)
+                for geometry in model_meshes[attachment.mesh].geometries:
+                    slot = meshes.highest_slot(geometry)
+                    if slot >= joints:
+                        raise FormatError(
+                            reader.where(
+                                f"nodes[{attachment.node}]: its mesh uses joint slot {slot}, but"
+                                f" skins[{attachment.skin}] has {joints} joints"
+                            )
+                        )
+        materials = tuple(_material(tree, material) for material in tree.get("materials", ()))
+        images = tuple(_image(reader, i, context) for i in range(context.counts["images"]))
+        clips = tuple(animations.clip(i) for i in range(context.counts["animations"]))
+        scenes = tuple(
+            Scene(np.array(scene.get("nodes", ()), np.int32), scene.get("name", ""))
+            for scene in tree.get("scenes", ())
+        )
+        _note_carried(tree, context)
+        return Character(
+            skeleton,
+            model_meshes,
+            skins,
+            attachments,
+            materials,
+            images,
+            scenes,
+            tree.get("scene", 0) if scenes else None,
+            clips,
+            PurePath(file.source).stem,
+            (*file.notes, *context.all_notes()),
+            file,
+        )
+    except RigError as error:
+        raise FormatError(f"{file.source}: {error}") from None
+
+
+def clips_from_gltf(file: GltfFile) -> tuple[Clip, ...]:
+    """Only the animations of a document, targets being node indices."""
+    animations = AnimationReader(AccessorReader(file), _context(file))
+    return tuple(animations.clip(i) for i in range(len(file.json.get("animations", ()))))
+
+
+def _context(file: GltfFile) -> Context:
+    return Context(file.source, {kind: len(file.json.get(kind, ())) for kind in KINDS})
+
+
+def read_skeleton(tree: Tree, context: Context) -> Skeleton:
+    """All nodes; matrices are split into translation, rotation and scale."""
+    nodes = tree.get("nodes", [])
+    count = len(nodes)
+    translations = np.zeros((count, 3))
+    rotations = np.tile([0.0, 0.0, 0.0, 1.0], (count, 1))
+    scales = np.ones((count, 3))
+    matrices = []
+    for i, node in enumerate(nodes):
+        if "matrix" in node:
+            matrices.append(i)
+        if "translation" in node:
+            translations[i] = node["translation"]
+        if "rotation" in node:
+            rotations[i] = node["rotation"]
+        if "scale" in node:
+            scales[i] = node["scale"]
+    if matrices:
+        columns = np.array([nodes[i]["matrix"] for i in matrices], np.float64)
+        parts = decompose(columns.reshape(-1, 4, 4).transpose(0, 2, 1))
+        translations[matrices], rotations[matrices], scales[matrices], errors = parts
+        for i, error in zip(matrices, errors.tolist(), strict=True):
+            if error > SHEAR_TOLERANCE:
+                message = (
+                    "has shear or a projection that translation, rotation and scale cannot"
+                    f" express ({error:.2g} of its size is left out); the nearest is used"
+                )
+                context.note("matrix-not-trs", ("nodes", i, "matrix"), message)
+    lengths = np.linalg.norm(rotations, axis=1, keepdims=True)
+    off = np.abs(lengths[:, 0] - 1) > 1e-9
+    rotations[off] /= lengths[off]
+    names = tuple(node.get("name", "") for node in nodes)
+    return Skeleton(names, np.array(parents_of(tree), np.int32), translations, rotations, scales)
+
+
+def decompose(
+    matrices: Float64,
+) -> tuple[Float64, Float64, Float64, Float64]:
+    """Translation, rotation and scale (N, ·) nearest to matrices (N, 4, 4).
+
+    A mirror goes into the x scale. The last array (N,) says what is lost: the largest element
+    of matrix − product, relative to the largest element of its upper 3×3 block.
+
+    >>> t, r, s, lost = decompose(np.diag([-2.0, 2, 2, 1])[None])
+    >>> s.tolist(), float(lost[0])
+    ([[-2.0, 2.0, 2.0]], 0.0)
+    """
+    block = matrices[:, :3, :3]
+    scales: Float64 = np.sqrt((block * block).sum(axis=1))
+    scales[np.linalg.det(block) < 0, 0] *= -1
+    directions = block / np.where(scales == 0, 1, scales)[:, None, :]
+    gram = directions.transpose(0, 2, 1) @ directions
+    askew = np.abs(gram - np.eye(3)).max(axis=(1, 2)) > 1e-6
+    if askew.any():
+        u, _, vt = np.linalg.svd(directions[askew])
+        u[:, :, 2] *= np.sign(np.linalg.det(u @ vt))[:, None]
+        directions[askew] = u @ vt
+        scales[askew] = np.einsum("nij,nij->nj", directions[askew], block[askew])
+    product = matrices.copy()
+    product[:, :3, :3] = directions * scales[:, None, :]
+    product[:, 3] = [0, 0, 0, 1]
+    size = np.abs(block).max(axis=(1, 2))
+    lost: Float64 = np.abs(matrices - product).max(axis=(1, 2)) / np.where(size == 0, 1, size)
+    rotations = quaternion.from_matrix(directions).astype(np.float64, copy=False)
+    return matrices[:, :3, 3].copy(), rotations, scales, lost
+
+
+def _skin(reader: AccessorReader, index: int, context: Context) -> Skin:
+    skin = reader.file.json["skins"][index]
+    joints = np.array(skin["joints"], np.int32)
+    reader.budget.spend(3 * 128 * len(joints), f"skins[{index}]")
+    matrices = None
+    if "inverseBindMatrices" in skin:
+        stored = reader.raw(skin["inverseBindMatrices"])[: len(joints)]
+        matrices = stored.astype(np.float64)
+        off = np.abs(matrices[:, 3] - [0, 0, 0, 1]).max(axis=1)
+        bad = np.flatnonzero(~(off <= 1e-6))
+        if bad.size and np.isfinite(matrices).all():
+            row = matrices[bad[0], 3].tolist()
+            message = (
+                f"the last row of {bad.size} matrices is not 0 0 0 1 (slot {bad[0]}: {row});"
+                " it is ignored"
+            )
+            context.note("inverse-bind-last-row", ("skins", index), message)
+            matrices[:, 3] = [0, 0, 0, 1]
+    return Skin(joints, matrices, skin.get("name", ""))  # type: ignore[arg-type]
+
+
+def _attachments(tree: Tree, context: Context) -> tuple[Attachment, ...]:
+    """Which node shows which mesh; default weights: the node's, else the mesh's, else 0."""
+    attachments = []
+    for i, node in enumerate(tree.get("nodes", ())):
+        if "mesh" not in node:
+            continue
+        weights = None
+        if "weights" in node:
+            primitives = tree["meshes"][node["mesh"]]["primitives"]
+            weights = np.zeros(max(len(primitive.get("targets", ())) for primitive in primitives))
+            given = node["weights"][: len(weights)]
+            weights[: len(given)] = given
+        attachments.append(Attachment(i, node["mesh"], node.get("skin"), weights))
+    return tuple(attachments)
+
+
+_ALPHA = {"OPAQUE": "opaque", "MASK": "mask", "BLEND": "blend"}
+
+
+def _material(tree: Tree, material: Tree) -> Material:
+    surface = material.get("pbrMetallicRoughness", {})
+    texture = surface.get("baseColorTexture", {})
+    red, green, blue, alpha = surface.get("baseColorFactor", (1.0, 1.0, 1.0, 1.0))
+    return Material(
+        material.get("name", ""),
+        (float(red), float(green), float(blue), float(alpha)),
+        _texture_image(tree, texture.get("index")),
+        texture.get("texCoord", 0),
+        _ALPHA.get(material.get("alphaMode", "OPAQUE"), "opaque"),  # type: ignore[arg-type]
+        float(material.get("alphaCutoff", 0.5)),
+        material.get("doubleSided", False),
+    )
+
+
+def _texture_image(tree: Tree, texture: Any) -> int | None:
+    """Image of a texture: the plain source, else one an extension names."""
+    textures, images = tree.get("textures", ()), tree.get("images", ())
+    if not isinstance(texture, int) or not 0 <= texture < len(textures):
+        return None
+    holders = [textures[texture], *textures[texture].get("extensions", {}).values()]
+    for holder in holders:
+        source = holder.get("source") if isinstance(holder, dict) else None
+        if isinstance(source, int) and not isinstance(source, bool) and 0 <= source < len(images):
+            return source
+    return None
+
+
+def _image(reader: AccessorReader, index: int, context: Context) -> Image:
+    image = reader.file.json["images"][index]
+    place = f"images[{index}]"
+    media, data = "", b""
+    if "bufferView" in image:
+        view = reader.view(image["bufferView"])
+        reader.budget.spend(len(view), place)
+        data = bytes(view)
+    elif "uri" in image and is_data_uri(image["uri"]):
+        reader.budget.spend(len(image["uri"]), place)
+        media, data = decode_data_uri(image["uri"], reader.where(f"{place}.uri"))
+    elif "uri" in image:
+        try:
+            data = read_local(image["uri"], reader.file.folder, reader.where(f"{place}.uri"))
+        except BunrakuError as error:
+            context.note("image-missing", ("images", index), str(error))
+    else:
+        context.note("image-missing", ("images", index), "has neither a bufferView nor a uri")
+    return Image(data, image.get("mimeType") or media_type(data) or media, image.get("name", ""))
+
+
+def media_type(data: bytes) -> str:
+    """Media type of an encoded picture by its first bytes, "" if unknown.
+
+    >>> media_type(b"\\xff\\xd8\\xff\\xe0")
+    'image/jpeg'
+    """
+    if data[:8] == b"\x89PNG\r\n\x1a\n":
+        return "image/png"
+    if data[:3] == b"\xff\xd8\xff":
+        return "image/jpeg"
+    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
+        return "image/webp"
+    return "image/ktx2" if data[:7] == b"\xabKTX 20" else ""
+
+
+def _note_carried(tree: Tree, context: Context) -> None:
+    """Say what is in the file but not in the character."""
+    cameras = len(tree.get("cameras", ()))
+    if cameras:
+        message = f"{cameras} cameras are kept in the document, not in the character"
+        context.note("carried", ("cameras",), message)
+    for i, node in enumerate(tree.get("nodes", ())):
+        if "EXT_mesh_gpu_instancing" in node.get("extensions", {}):
+            message = "its mesh is drawn once; the instances are kept in the document"
+            context.note("instances-carried", ("nodes", i), message)
+    for i, mesh in enumerate(tree.get("meshes", ())):
+        names = sorted(
+            {name for p in mesh["primitives"] for name in p["attributes"] if name.startswith("_")}
+        )
+        if names:
+            message = f"the attributes {', '.join(names)[:120]} are kept in the document"
+            context.note("attributes-carried", ("meshes", i), message)

@@ -1,0 +1,309 @@
+"""A character into a glTF document.
+
+A character that came from a glTF is patched: what its own document says of it is compared
+with what it says now, and only the differences are written, as new accessors at the end.
+Quantized and sparse data, textures, extensions and extras that nobody touched survive bit
+for bit. A character without a document starts from an empty one.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from bunraku.errors import Note
+from bunraku.formats.gltf.document import GltfFile
+from bunraku.formats.gltf.encoding import BufferBuilder, put
+from bunraku.formats.gltf.from_gltf import character_from_gltf
+from bunraku.formats.gltf.node_rules import parents_of, roots_of
+from bunraku.formats.gltf.rules import DRACO
+from bunraku.formats.gltf.schema import KINDS, Context
+from bunraku.formats.gltf.write_animations import AnimationWriter
+from bunraku.formats.gltf.write_meshes import MeshWriter
+from bunraku.formats.gltf.write_surfaces import patch_image, patch_material, writable_images
+from bunraku.model import Attachment, Character, Skeleton, Skin, differences
+
+Tree = dict[str, Any]
+
+
+def gltf_from_character(character: Character) -> tuple[GltfFile, tuple[Note, ...]]:
+    """The document of a character, and notes on what it cannot hold.
+
+    Indices of nodes, meshes, skins, materials and images stay what they are. A character that
+    has fewer of them than its document is written from scratch (noted): opaque data of the
+    document would refer to the wrong ones.
+    """
+    base, baseline, notes = _baseline(character)
+    if base is not None and not _differ(baseline, character):
+        return base, notes
+    writer = _Writer(base, baseline, character)
+    return writer.document(), (*notes, *writer.context.all_notes())
+
+
+def _differ(baseline: Character, character: Character) -> bool:
+    """Whether anything differs that glTF can say; the character's own name is the file's."""
+    return bool(differences(replace(baseline, name=character.name), character))
+
+
+def _baseline(character: Character) -> tuple[GltfFile | None, Character, tuple[Note, ...]]:
+    empty = Character(Skeleton((), np.zeros(0, np.int32)), scenes=(), default_scene=None)
+    base = character.document
+    if not isinstance(base, GltfFile):
+        return None, empty, ()
+    baseline = character_from_gltf(base)
+    for kind in ("meshes", "skins", "materials", "images"):
+        was, now = len(getattr(baseline, kind)), len(getattr(character, kind))
+        if now < was:
+            break
+    else:
+        kind, was, now = "nodes", len(baseline.skeleton), len(character.skeleton)
+        if now >= was:
+            return base, baseline, ()
+    message = (
+        f"{now} {kind} are left of {was}: written from scratch, without what else {base.source}"
+        " holds (extensions, extras, materials beyond the base colour)"
+    )
+    return None, empty, (Note("document-dropped", message),)
+
+
+class _Writer:
+    """Brings a copy of the base document from the baseline to the character."""
+
+    def __init__(self, base: GltfFile | None, old: Character, new: Character) -> None:
+        self.base, self.old, self.new = base, old, new
+        self.tree: Tree = (
+            copy.deepcopy(base.json)
+            if base is not None
+            else {"asset": {"version": "2.0", "generator": "Bunraku"}}
+        )
+        self.context = Context(new.name, dict.fromkeys(KINDS, 0))
+        buffers = self.tree.get("buffers", [])
+        # a GLB has one BIN chunk: new data go to its end
+        self.extends = bool(
+            base is not None and base.chunks and buffers and "uri" not in buffers[0]
+        )
+        start = len(base.buffers[0]) if base is not None and self.extends else 0
+        self.builder = BufferBuilder(self.tree, 0 if self.extends else len(buffers), start)
+
+    def document(self) -> GltfFile:
+        self._images_and_materials()
+        meshes = self._meshes()
+        self._skins()
+        self._nodes()
+        self._attachments(meshes)
+        self._scenes()
+        self._animations()
+        if self.base is None:
+            self._common_roots()
+        self._drop_unused_draco()
+        return self._finished()
+
+    def _list(self, kind: str, count: int) -> list[Tree]:
+        """The objects of a kind, with empty ones appended up to `count`."""
+        objects: list[Tree] = self.tree.get(kind, [])
+        objects += [{} for _ in range(count - len(objects))]
+        if objects:
+            self.tree[kind] = objects
+        return objects
+
+    def _images_and_materials(self) -> None:
+        old, new = self.old, self.new
+        places = writable_images(new.images, len(old.images), self.context)
+        images = self._list("images", len(places))
+        for i, place in places.items():
+            before = old.images[i] if i < len(old.images) else None
+            patch_image(images[place], before, new.images[i], self.builder, ("images", i))
+        materials = self._list("materials", len(new.materials))
+        for i, material in enumerate(new.materials):
+            was = old.materials[i] if i < len(old.materials) else None
+            patch_material(self.tree, materials[i], was, material, places)
+
+    def _meshes(self) -> dict[int, int]:
+        """Write all meshes; returns where in the document each of them is."""
+        writer = MeshWriter(self.builder, self.context)
+        places: dict[int, int] = {}
+        for i, mesh in enumerate(self.new.meshes):
+            if i < len(self.old.meshes) or writer.can_write(mesh):
+                places[i] = len(places)
+            else:
+                message = "has no faces, which glTF cannot say; left out"
+                self.context.note("mesh-dropped", ("meshes", i), message)
+        meshes = self._list("meshes", len(places))
+        for i, place in places.items():
+            was = self.old.meshes[i] if i < len(self.old.meshes) else None
+            writer.patch(meshes[place], was, self.new.meshes[i], ("meshes", i))
+        return places
+
+    def _skins(self) -> None:
+        skins = self._list("skins", len(self.new.skins))
+        for i, skin in enumerate(self.new.skins):
+            was = self.old.skins[i] if i < len(self.old.skins) else None
+            tree = skins[i]
+            if was is None or was.name != skin.name:
+                put(tree, "name", skin.name, "")
+            if was is None or differences(was.joints, skin.joints):
+                tree["joints"] = skin.joints.tolist()
+            if was is None or differences(was.inverse_bind_matrices, skin.inverse_bind_matrices):
+                self._inverse_bind_matrices(tree, skin)
+
+    def _inverse_bind_matrices(self, tree: Tree, skin: Skin) -> None:
+        matrices = skin.inverse_bind_matrices.astype(np.float32)
+        if (matrices == np.eye(4, dtype=np.float32)).all():
+            tree.pop("inverseBindMatrices", None)
+        else:
+            tree["inverseBindMatrices"] = self.builder.accessor(matrices)
+
+    def _nodes(self) -> None:
+        old, new = self.old.skeleton, self.new.skeleton
+        nodes = self._list("nodes", len(new))
+        known = len(old)
+        moved = np.ones(len(new), bool)
+        moved[:known] = (
+            (old.translations != new.translations[:known]).any(axis=1)
+            | (old.rotations != new.rotations[:known]).any(axis=1)
+            | (old.scales != new.scales[:known]).any(axis=1)
+        )
+        for i in np.flatnonzero(moved).tolist():
+            nodes[i].pop("matrix", None)
+            put(nodes[i], "translation", new.translations[i].tolist(), [0, 0, 0])
+            put(nodes[i], "rotation", new.rotations[i].tolist(), [0, 0, 0, 1])
+            put(nodes[i], "scale", new.scales[i].tolist(), [1, 1, 1])
+        for i, name in enumerate(new.names):
+            if i >= known or old.names[i] != name:
+                put(nodes[i], "name", name, "")
+        if not np.array_equal(parents_of(self.tree), new.parents):
+            children: dict[int, list[int]] = {}
+            for i, parent in enumerate(new.parents.tolist()):
+                children.setdefault(parent, []).append(i)
+            for i, node in enumerate(nodes):
+                if set(node.get("children", ())) != set(children.get(i, ())):
+                    put(node, "children", children.get(i, []), [])
+
+    def _attachments(self, places: dict[int, int]) -> None:
+        nodes = self.tree.get("nodes", [])
+        before = {attachment.node: attachment for attachment in self.old.attachments}
+        after = {attachment.node: attachment for attachment in self.new.attachments}
+        for node in before.keys() - after.keys():
+            for key in ("mesh", "skin", "weights"):
+                nodes[node].pop(key, None)
+        for node, attachment in after.items():
+            if attachment.mesh not in places:
+                continue
+            was = before.get(node)
+            if was is None or (was.mesh, was.skin) != (attachment.mesh, attachment.skin):
+                nodes[node]["mesh"] = places[attachment.mesh]
+                put(nodes[node], "skin", self._usable_skin(attachment), None)
+            self._weights(nodes[node], attachment)
+
+    def _usable_skin(self, attachment: Attachment) -> int | None:
+        """The skin, unless the mesh has no influences: glTF forbids such a pair."""
+        geometries = self.new.meshes[attachment.mesh].geometries
+        if attachment.skin is None or any(g.joints is not None for g in geometries):
+            return attachment.skin
+        message = "its mesh has no joints and weights; written without its skin"
+        self.context.note("skin-dropped", ("nodes", attachment.node), message)
+        return None
+
+    def _weights(self, node: Tree, attachment: Attachment) -> None:
+        mesh = self.new.meshes[attachment.mesh]
+        weights = attachment.morph_weights
+        if weights is None or not len(mesh.morph_names):
+            return
+        shown = node.get("weights", mesh.morph_weights.tolist())[: len(weights)]
+        shown += [0.0] * (len(weights) - len(shown))
+        if shown != weights.tolist():
+            node["weights"] = weights.tolist()
+
+    def _scenes(self) -> None:
+        old, new = self.old, self.new
+        scenes = self._list("scenes", len(new.scenes))[: len(new.scenes)]
+        for i, scene in enumerate(new.scenes):
+            was = old.scenes[i] if i < len(old.scenes) else None
+            if was is None or was.name != scene.name:
+                put(scenes[i], "name", scene.name, "")
+            if was is None or differences(was.roots, scene.roots):
+                put(scenes[i], "nodes", scene.roots.tolist(), [])
+        if scenes:
+            self.tree["scenes"] = scenes
+        else:
+            self.tree.pop("scenes", None)
+        if new.default_scene is None:
+            self.tree.pop("scene", None)
+        elif new.default_scene != old.default_scene or self.base is None:
+            self.tree["scene"] = new.default_scene
+
+    def _animations(self) -> None:
+        writer = AnimationWriter(self.builder, self.tree, self.new, self.context)
+        before: list[Tree] = self.tree.get("animations", [])
+        written = []
+        for i, clip in enumerate(self.new.clips):
+            place = ("animations", i)
+            was = self.old.clips[i] if i < len(self.old.clips) else None
+            same = [k for k, old in enumerate(self.old.clips) if not differences(old, clip)]
+            if same:
+                animation: Tree | None = before[i if i in same else same[0]]
+            elif was is not None and was.name == clip.name:
+                animation = writer.patched(before[i], was, clip, place)
+            else:
+                animation = writer.written(clip, place)
+            if animation is not None:
+                written.append(animation)
+        if written:
+            self.tree["animations"] = written
+        else:
+            self.tree.pop("animations", None)
+
+    def _common_roots(self) -> None:
+        """Joints of a skin share an ancestor (section 3.7.3.1): add one where they do not."""
+        roots = roots_of(self.tree, parents_of(self.tree))
+        for skin in self.tree.get("skins", []):
+            apart = sorted({roots[joint] for joint in skin["joints"]})
+            if len(apart) < 2:
+                continue
+            nodes = self.tree["nodes"]
+            message = f"{len(apart)} root nodes of a skin were put below a new one, {len(nodes)}"
+            self.context.note("root-added", ("nodes", len(nodes)), message)
+            nodes.append({"name": "root", "children": apart})
+            for scene in self.tree.get("scenes", []):
+                shown = scene.get("nodes", [])
+                if not set(apart).isdisjoint(shown):
+                    scene["nodes"] = [r for r in shown if r not in apart] + [len(nodes) - 1]
+            roots = roots_of(self.tree, parents_of(self.tree))
+
+    def _drop_unused_draco(self) -> None:
+        """A file whose last Draco primitive was rewritten no longer needs a decoder."""
+        used = any(
+            DRACO in primitive.get("extensions", {})
+            for mesh in self.tree.get("meshes", [])
+            for primitive in mesh["primitives"]
+        )
+        for key in ("extensionsUsed", "extensionsRequired"):
+            if not used and DRACO in self.tree.get(key, ()):
+                names = [name for name in self.tree[key] if name != DRACO]
+                put(self.tree, key, names, [])
+
+    def _finished(self) -> GltfFile:
+        base = self.base
+        buffers = list(base.buffers) if base is not None else []
+        chunks = base.chunks if base is not None else ()
+        if self.builder.pieces:
+            added = b"".join(self.builder.pieces)
+            if self.extends:
+                buffers[0] = memoryview(bytes(buffers[0]) + added)
+                self.tree["buffers"][0]["byteLength"] = len(buffers[0])
+            else:
+                buffers.append(memoryview(added))
+                self.tree.setdefault("buffers", []).append({"byteLength": len(added)})
+                if len(buffers) > 1:
+                    chunks = ()  # not the first buffer: BIN has to be gathered anew
+        return GltfFile(
+            self.tree,
+            tuple(buffers),
+            chunks,
+            base.text if base is not None else b"",
+            base.source if base is not None else self.new.name or "character",
+            base.folder if base is not None else None,
+        )

@@ -1,0 +1,145 @@
+"""Clips into animations of a document.
+
+Specification: glTF 2.0, section 3.11 (animations).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bunraku.errors import RigError
+from bunraku.formats.gltf.encoding import BufferBuilder
+from bunraku.formats.gltf.node_rules import unplayable
+from bunraku.formats.gltf.schema import Context, Place
+from bunraku.model import Character, Clip, Track, differences
+
+Tree = dict[str, Any]
+
+
+class AnimationWriter:
+    """Writes clips through one buffer builder; tracks with the same times share them."""
+
+    def __init__(
+        self, builder: BufferBuilder, tree: Tree, character: Character, context: Context
+    ) -> None:
+        self.builder = builder
+        self.tree = tree
+        self.context = context
+        self.skeleton = character.skeleton
+        self.targets = {
+            attachment.node: len(character.meshes[attachment.mesh].morph_names)
+            for attachment in character.attachments
+        }
+        self._times: dict[bytes, int] = {}
+
+    def patched(self, animation: Tree, old: Clip, clip: Clip, place: Place) -> Tree | None:
+        """The animation with the tracks of `clip`; channels Bunraku cannot play stay.
+
+        Channels whose track did not change keep their samplers.
+        """
+        kept: list[Tree] = []
+        playable: dict[tuple[int, str], Tree] = {}
+        for channel in animation["channels"]:
+            target = (channel["target"].get("node"), channel["target"]["path"])
+            if unplayable(self.tree, animation, channel) is not None or target in playable:
+                kept.append(channel)
+            else:
+                playable[target] = channel
+        before = {(track.target, track.path): track for track in old.tracks}
+        result = {**animation, "channels": kept, "samplers": list(animation["samplers"])}
+        if clip.name:
+            result["name"] = clip.name
+        else:
+            result.pop("name", None)
+        for node, track in self._tracks(clip, place):
+            same = before.get((node, track.path))
+            if same is not None and not differences(_keys(same), _keys(track)):
+                result["channels"].append(playable[node, track.path])
+            else:
+                self._append(result, node, track)
+        return result if result["channels"] else None
+
+    def written(self, clip: Clip, place: Place) -> Tree | None:
+        """A new animation, or None when there is nothing glTF could say about it."""
+        result: Tree = {"channels": [], "samplers": []}
+        if clip.name:
+            result["name"] = clip.name
+        for node, track in self._tracks(clip, place):
+            self._append(result, node, track)
+        if not result["channels"]:
+            message = f"clip {clip.name!r} has no tracks, which glTF cannot say; left out"
+            self.context.note("clip-dropped", place, message)
+            return None
+        return result
+
+    def _tracks(self, clip: Clip, place: Place) -> list[tuple[int, Track]]:
+        """Tracks with a node to play on, each target once."""
+        found: dict[tuple[int, str], Track] = {}
+        for track in clip.tracks:
+            what = f"{track.path} of {track.target!r}"
+            try:
+                node = self._node(track.target)
+            except RigError:
+                self.context.note("track-dropped", place, f"{what}: there is no such node")
+                continue
+            if track.path == "weights" and self.targets.get(node) != track.width:
+                message = f"{what}: {track.width} weights for {self.targets.get(node, 0)} targets"
+                self.context.note("track-dropped", place, message)
+            elif (node, track.path) in found:
+                message = f"{what}: glTF allows one track for each target; the first is written"
+                self.context.note("track-dropped", place, message)
+            else:
+                found[node, track.path] = track
+        return [(node, track) for (node, _), track in found.items()]
+
+    def _node(self, target: int | str) -> int:
+        if isinstance(target, str):
+            return self.skeleton.index(target)
+        if not 0 <= target < len(self.skeleton):
+            raise RigError(f"no node {target}")
+        return target
+
+    def _append(self, animation: Tree, node: int, track: Track) -> None:
+        values, interpolation = track.values, track.interpolation
+        if interpolation == "CUBICSPLINE" and track.key_count == 1:
+            values, interpolation = values[:, 1], "STEP"  # cubic needs two keys; one is held
+        # weights are one flat stream, everything else one element per key (and tangent)
+        flat = values.reshape(-1) if track.path == "weights" else values.reshape(-1, track.width)
+        sampler = {"input": self._input(track), "output": self.builder.accessor(flat)}
+        if interpolation != "LINEAR":
+            sampler["interpolation"] = interpolation  # type: ignore[assignment]
+        animation["channels"].append(
+            {
+                "sampler": len(animation["samplers"]),
+                "target": {"node": node, "path": track.path},
+            }
+        )
+        animation["samplers"].append(sampler)
+
+    def _input(self, track: Track) -> int:
+        times = _rounded(track.times)
+        key = times.tobytes()
+        if key not in self._times:
+            if times[0] < 0:
+                message = f"keys start at {times[0]:g} s; glTF begins at 0"
+                self.context.note("times-negative", ("animations",), message)
+            self._times[key] = self.builder.accessor(times, bounds=True)
+        return self._times[key]
+
+
+def _keys(track: Track) -> tuple[Any, ...]:
+    return (track.times, track.values, track.interpolation)
+
+
+def _rounded(times: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
+    """Times as float32 that still strictly increase."""
+    result = times.astype(np.float32)
+    for key in np.flatnonzero(np.diff(result) <= 0) + 1:
+        for k in range(int(key), len(result)):
+            if result[k] > result[k - 1]:
+                break
+            result[k] = np.nextafter(result[k - 1], np.float32(np.inf))
+    return result

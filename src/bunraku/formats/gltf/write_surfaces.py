@@ -1,0 +1,86 @@
+"""Materials and images into a document.
+
+Specification: glTF 2.0, sections 3.8 (texture data) and 3.9 (materials).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bunraku.formats.gltf.encoding import BufferBuilder, put
+from bunraku.formats.gltf.schema import Context, Place
+from bunraku.model import Image, Material
+
+Tree = dict[str, Any]
+
+
+def patch_material(
+    root: Tree, tree: Tree, old: Material | None, material: Material, images: dict[int, int]
+) -> None:
+    """Bring a material object from `old` (None: it is new) to `material`.
+
+    `images` maps the character's images to those of the document.
+    """
+    if material == old:
+        return
+    if old is None:
+        # the model knows no metal; glTF's default would be all of it
+        tree["pbrMetallicRoughness"] = {"metallicFactor": 0.0}
+    before = old or Material()
+    if material.name != before.name:
+        put(tree, "name", material.name, "")
+    surface = dict(tree.get("pbrMetallicRoughness", {}))
+    if material.base_color != before.base_color:
+        color = [min(max(float(c), 0.0), 1.0) for c in material.base_color]
+        put(surface, "baseColorFactor", color, [1.0, 1.0, 1.0, 1.0])
+    image = None if material.image is None else images.get(material.image)
+    if (material.image, material.uv_set) != (before.image, before.uv_set):
+        info = dict(surface.get("baseColorTexture", {}))
+        put(info, "index", None if image is None else _texture(root, image), None)
+        put(info, "texCoord", material.uv_set, 0)
+        put(surface, "baseColorTexture", info if "index" in info else {}, {})
+    put(tree, "pbrMetallicRoughness", surface, {})
+    if material.alpha_mode != before.alpha_mode:
+        put(tree, "alphaMode", material.alpha_mode.upper(), "OPAQUE")
+    if material.alpha_mode == "mask":
+        if material.alpha_cutoff != before.alpha_cutoff:
+            put(tree, "alphaCutoff", material.alpha_cutoff, 0.5)
+    else:
+        tree.pop("alphaCutoff", None)  # only MASK may have one
+    if material.double_sided != before.double_sided:
+        put(tree, "doubleSided", material.double_sided, False)
+
+
+def _texture(root: Tree, image: int) -> int:
+    """A texture that shows the image: one there is, or a new one."""
+    textures = root.setdefault("textures", [])
+    for i, texture in enumerate(textures):
+        if texture.get("source") == image:
+            return i
+    textures.append({"source": image})
+    return len(textures) - 1
+
+
+def patch_image(
+    tree: Tree, old: Image | None, image: Image, builder: BufferBuilder, place: Place
+) -> None:
+    """Bring an image object from `old` (None: it is new) to `image`."""
+    if image == old:
+        return
+    if old is None or old.name != image.name:
+        put(tree, "name", image.name, "")
+    if old is None or (old.data, old.mime_type) != (image.data, image.mime_type):
+        tree.pop("uri", None)
+        tree["bufferView"] = builder.view(image.data)
+        tree["mimeType"] = image.mime_type or "image/png"
+
+
+def writable_images(images: tuple[Image, ...], kept: int, context: Context) -> dict[int, int]:
+    """Indices of the images in the document: new ones without data are left out."""
+    result: dict[int, int] = {}
+    for i, image in enumerate(images):
+        if i >= kept and not image.data:
+            context.note("image-dropped", ("images", i), "has no data, which glTF cannot say")
+        else:
+            result[i] = len(result)
+    return result

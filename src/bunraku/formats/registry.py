@@ -1,0 +1,128 @@
+"""Which file format is read and written by whom.
+
+A file is recognised by its first bytes where the format has a signature, else by its suffix.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from bunraku.errors import Note, UnsupportedError
+from bunraku.model import Character, Clip
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format Bunraku knows.
+
+    Attributes:
+        name: as people call it.
+        suffixes: lower case, with the dot.
+        signature: what the file's first bytes are, empty if it has none.
+        load, load_clips, save: None where the format has no such content.
+    """
+
+    name: str
+    suffixes: tuple[str, ...]
+    signature: bytes = b""
+    load: Callable[[Path], Character] | None = None
+    load_clips: Callable[[Path], tuple[Clip, ...]] | None = None
+    save: Callable[[Character, Path], tuple[Note, ...]] | None = None
+
+
+def _load_gltf(path: Path) -> Character:
+    from bunraku.formats.gltf import character_from_gltf, read_gltf
+
+    return character_from_gltf(read_gltf(path))
+
+
+def _load_gltf_clips(path: Path) -> tuple[Clip, ...]:
+    from bunraku.formats.gltf import clips_from_gltf, read_gltf
+
+    return clips_from_gltf(read_gltf(path))
+
+
+def _save_gltf(character: Character, path: Path) -> tuple[Note, ...]:
+    from bunraku.formats.gltf import gltf_from_character, write_gltf
+
+    file, notes = gltf_from_character(character)
+    return (*notes, *write_gltf(file, path))
+
+
+FORMATS = (
+    Format(
+        "glTF binary",
+        (".glb", ".vrm", ".vrma"),
+        b"glTF",
+        _load_gltf,
+        _load_gltf_clips,
+        _save_gltf,
+    ),
+    Format("glTF", (".gltf",), b"", _load_gltf, _load_gltf_clips, _save_gltf),
+)
+
+
+def load(path: str | os.PathLike[str]) -> Character:
+    """Read a character from a file.
+
+    Raises:
+        FormatError: the file is malformed; the message names place, expected and found.
+        UnsupportedError: a format, or a required feature of it, that Bunraku does not read.
+        OSError: the file cannot be opened.
+    """
+    file = Path(path)
+    reader = _recognised(file).load
+    if reader is None:
+        raise UnsupportedError(f"{file.name}: holds no character" + _known("load"))
+    return reader(file)
+
+
+def load_clips(path: str | os.PathLike[str]) -> tuple[Clip, ...]:
+    """Read only the motions of a file; errors as for `load`."""
+    file = Path(path)
+    reader = _recognised(file).load_clips
+    if reader is None:
+        raise UnsupportedError(f"{file.name}: holds no clips" + _known("load_clips"))
+    return reader(file)
+
+
+def save(character: Character, path: str | os.PathLike[str]) -> tuple[Note, ...]:
+    """Write a character in the format the suffix names; returns what could not be said in it.
+
+    A character that was read from the same format keeps everything of its file that was not
+    changed, bit for bit. The file appears whole or not at all.
+
+    Raises:
+        UnsupportedError: a suffix Bunraku does not write.
+        OSError: the file cannot be written.
+    """
+    file = Path(path)
+    form = _by_suffix(file)
+    if form is None or form.save is None:
+        raise UnsupportedError(f"{file.name}: unknown suffix {file.suffix!r}" + _known("save"))
+    return form.save(character, file)
+
+
+def _recognised(file: Path) -> Format:
+    with open(file, "rb") as handle:
+        start = handle.read(64)
+    for form in FORMATS:
+        if form.signature and start.startswith(form.signature):
+            return form
+    found = _by_suffix(file)
+    if found is None:
+        raise UnsupportedError(f"{file.name}: unknown suffix {file.suffix!r}" + _known("load"))
+    return found
+
+
+def _by_suffix(file: Path) -> Format | None:
+    suffix = file.suffix.lower()
+    return next((form for form in FORMATS if suffix in form.suffixes), None)
+
+
+def _known(ability: str) -> str:
+    suffixes = [s for form in FORMATS if getattr(form, ability) for s in form.suffixes]
+    return f"; known are {', '.join(sorted(suffixes))}"
