@@ -113,15 +113,16 @@ class AnimationReader:
 
 
 def _apart(times: Float64) -> Float64:
-    """Strictly increasing times, each as close to the given one as float64 allows.
+    """Strictly increasing times, repeated ones a nanosecond after each other.
 
     >>> np.diff(_apart(np.array([0.0, 1.0, 1.0, 2.0]))).min() > 0
     np.True_
     """
     result = times.copy()
-    for key in (np.flatnonzero(np.diff(times) == 0) + 1).tolist():
-        result[key] = np.nextafter(result[key - 1], np.inf)
-    if (np.diff(result) <= 0).any():  # a run of equal keys ended on the next time
-        for key in range(1, len(result)):
-            result[key] = max(result[key], np.nextafter(result[key - 1], np.inf))
+    for start in (np.flatnonzero(np.diff(times) == 0) + 1).tolist():
+        for key in range(start, len(result)):
+            least = result[key - 1]
+            if result[key] > least:
+                break
+            result[key] = max(least + 1e-9, np.nextafter(least, np.inf))
     return result

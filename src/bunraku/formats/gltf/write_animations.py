@@ -5,6 +5,7 @@ Specification: glTF 2.0, section 3.11 (animations).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,11 @@ class AnimationWriter:
         result: Tree = {"channels": [], "samplers": []}
         if clip.name:
             result["name"] = clip.name
+        if clip.start < 0:
+            message = f"clip {clip.name!r} starts at {clip.start:g} s, glTF at 0; moved there"
+            self.context.note("clip-moved", place, message)
+            moved = [replace(track, times=track.times - clip.start) for track in clip.tracks]
+            clip = replace(clip, tracks=tuple(moved))
         for node, track in self._tracks(clip, place):
             self._append(result, node, track)
         if not result["channels"]:
@@ -123,9 +129,6 @@ class AnimationWriter:
         times = _rounded(track.times)
         key = times.tobytes()
         if key not in self._times:
-            if times[0] < 0:
-                message = f"keys start at {times[0]:g} s; glTF begins at 0"
-                self.context.note("times-negative", ("animations",), message)
             self._times[key] = self.builder.accessor(times, bounds=True)
         return self._times[key]
 
@@ -137,9 +140,11 @@ def _keys(track: Track) -> tuple[Any, ...]:
 def _rounded(times: npt.NDArray[np.float64]) -> npt.NDArray[np.float32]:
     """Times as float32 that still strictly increase."""
     result = times.astype(np.float32)
-    for key in np.flatnonzero(np.diff(result) <= 0) + 1:
-        for k in range(int(key), len(result)):
-            if result[k] > result[k - 1]:
+    for start in (np.flatnonzero(np.diff(result) <= 0) + 1).tolist():
+        for key in range(start, len(result)):
+            least = result[key - 1]
+            if result[key] > least:
                 break
-            result[k] = np.nextafter(result[k - 1], np.float32(np.inf))
+            # beside 0 the next number is a denormal, which many programs read as 0
+            result[key] = max(np.nextafter(least, np.float32(np.inf)), least + np.float32(1e-7))
     return result

@@ -187,6 +187,10 @@ class MeshWriter:
         shares = np.zeros((len(joints), width), np.float32)
         slots[:, : joints.shape[1]] = joints
         shares[:, : weights.shape[1]] = weights
+        empty = int((shares.sum(axis=1) == 0).sum())
+        if empty:
+            message = f"{empty} vertices follow no joint; glTF has no way to say so and validators"
+            self.context.note("weights-zero-sum", (), message + " object")
         slots[shares == 0] = 0  # glTF wants unused slots to be 0 (section 3.7.3.3)
         for a in range(width):
             for b in range(a + 1, width):
