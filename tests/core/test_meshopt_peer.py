@@ -52,7 +52,7 @@ def package() -> Path:
         if npm is None:
             give_up(f"no npm to install {PACKAGE} with")
         CACHE.mkdir(parents=True, exist_ok=True)
-        options = ["--ignore-scripts", "--no-audit", "--no-fund", "--prefix", str(CACHE)]
+        options = ["--ignore-scripts", "--no-audit", "--fetch-retries=0", "--prefix", str(CACHE)]
         try:
             subprocess.run(
                 [npm, "install", *options, PACKAGE], capture_output=True, timeout=60, check=True
