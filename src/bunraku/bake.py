@@ -1,0 +1,181 @@
+"""A motion, played out frame by frame into a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from bunraku.errors import Note, RigError, UnsupportedError
+from bunraku.formats import save
+from bunraku.formats.cache import Faces, write_npy, write_npz, write_obj, write_pc2
+from bunraku.model.arrays import Float32, Float64
+from bunraku.motion import clip_from_pose
+from bunraku.skinning import Method
+from bunraku.stage import Deformation, Stage
+
+SUFFIXES = (".glb", ".gltf", ".npy", ".npz", ".pc2", ".obj")
+WORKING_SET = 32 << 20
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Baked:
+    """What a bake wrote.
+
+    Attributes:
+        files: the files, in the order of their frames.
+        frames, vertices: how many of each.
+        method: "lbs" or "dqs".
+        working_set: bytes that were held at a time for frames, poses and palettes.
+        notes: what the file could not say.
+    """
+
+    files: tuple[Path, ...]
+    frames: int
+    vertices: int
+    method: Method
+    working_set: int
+    notes: tuple[Note, ...] = ()
+
+
+def bake(
+    stage: Stage,
+    out: Path | str,
+    *,
+    method: Method = "lbs",
+    fps: float = 30.0,
+    progress: Progress = lambda done, total: None,
+) -> Baked:
+    """Write a stage's motion at `fps` frames per second; the suffix of `out` says how.
+
+    * ``.glb``, ``.gltf``: the character with the motion resampled onto its joints and morphs as
+      LINEAR keys, in place of its own clips. Whoever plays it blends linearly.
+    * ``.npy``: (frames, vertices, 3) float32 world-space positions.
+    * ``.npz``: ``positions``, ``normals``, ``times`` and ``ranges``, (R, 6) int64 rows
+      (start, stop, attachment, node, mesh, geometry).
+    * ``.pc2``: a point cache, one sample per frame, which Blender and others read.
+    * ``.obj``: a sequence ``name_0000.obj`` …, with normals, texture coordinates and faces.
+
+    Frames lie at k/fps from 0 up to and including the clip's end where it falls on a frame. Vertex
+    files are streamed: at most about 32 MB of frames are in memory, however long the clip.
+
+    Args:
+        progress: called with (frames done, frames in all).
+
+    Raises:
+        UnsupportedError: unknown suffix.
+        RigError: fps is not a positive number, or the character has no vertices to write.
+        OSError: the file system refuses.
+
+    >>> import bunraku, tempfile
+    >>> stage = bunraku.Stage(bunraku.make_puppet(), 0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     baked = bake(stage, f"{folder}/puppet.npy", fps=10)
+    ...     np.load(baked.files[0]).shape == (baked.frames, baked.vertices, 3)
+    True
+    """
+    out = Path(out)
+    suffix = out.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise UnsupportedError(f"{out}: expected a name ending in {', '.join(SUFFIXES)}")
+    times = stage.frame_times(fps)
+    if suffix in (".glb", ".gltf"):
+        return _bake_clip(stage, out, times, method, progress)
+    if stage.vertex_count == 0:
+        raise RigError(
+            f"{out}: {stage.character.name or 'the character'} shows no vertices to bake"
+        )
+    normals = suffix in (".npz", ".obj")
+    step = min(len(times), max(1, WORKING_SET // stage.frame_bytes(normals=normals)))
+
+    def blocks() -> Iterator[Deformation]:
+        done = 0
+        for block in stage.chunks(times, method=method, normals=normals, memory=WORKING_SET):
+            yield block
+            done += len(block.times)
+            progress(done, len(times))
+
+    files: tuple[Path, ...] = (out,)
+    shape = (len(times), stage.vertex_count, 3)
+    if suffix == ".npy":
+        write_npy(out, shape, (block.positions for block in blocks()))
+    elif suffix == ".npz":
+        streamed = ({"positions": b.positions, "normals": b.normals} for b in blocks())
+        arrays = {"times": times, "ranges": _range_rows(stage)}
+        write_npz(out, shape, streamed, ("positions", "normals"), arrays)
+    elif suffix == ".pc2":
+        write_pc2(out, shape[1], shape[0], (block.positions for block in blocks()))
+    else:
+        files = tuple(_write_sequence(stage, out, len(times), blocks()))
+    return Baked(files, shape[0], shape[1], method, step * stage.frame_bytes(normals=normals))
+
+
+def _bake_clip(
+    stage: Stage, out: Path, times: Float64, method: Method, progress: Progress
+) -> Baked:
+    character = stage.character
+    name = stage.clip.name if stage.clip is not None else "rest"
+    clip = clip_from_pose(stage.pose(times), times, character, name)
+    notes = []
+    left_out = [other.name for other in character.clips if other is not stage.clip]
+    if left_out:
+        listed = ", ".join(repr(other) for other in left_out)
+        notes.append(Note("clips-left-out", f"only {name!r} was written, not {listed}", str(out)))
+    if method == "dqs":
+        said = "joints were written; whoever plays the file blends them linearly, not by dqs"
+        notes.append(Note("method-not-stored", said, str(out)))
+    save(replace(character, clips=(clip,)), out)
+    progress(len(times), len(times))
+    working_set = len(times) * len(character.skeleton) * 80
+    return Baked((out,), len(times), stage.vertex_count, method, working_set, tuple(notes))
+
+
+def _range_rows(stage: Stage) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:
+    rows = [(r.start, r.stop, r.attachment, r.node, r.mesh, r.geometry) for r in stage.ranges]
+    return np.array(rows, np.int64).reshape(len(rows), 6)
+
+
+def _write_sequence(
+    stage: Stage, out: Path, count: int, blocks: Iterator[Deformation]
+) -> Iterator[Path]:
+    digits = max(4, len(str(count - 1)))
+    groups = _face_groups(stage)
+    uvs = _texture_coordinates(stage)
+    frame = 0
+    for block in blocks:
+        assert block.normals is not None
+        for positions, normals in zip(block.positions, block.normals, strict=True):
+            path = out.with_name(f"{out.stem}_{frame:0{digits}d}{out.suffix}")
+            write_obj(path, positions, groups, normals=normals, uvs=uvs)
+            yield path
+            frame += 1
+
+
+def _face_groups(stage: Stage) -> list[Faces]:
+    character = stage.character
+    groups = []
+    for span in stage.ranges:
+        mesh = character.meshes[span.mesh]
+        name = mesh.name or character.skeleton.names[span.node] or f"mesh{span.mesh}"
+        for i in span.parts:
+            part = mesh.parts[i]
+            if part.topology == "triangles":
+                label = f"{'_'.join(name.split())}_{span.node}_{i}"
+                groups.append(Faces(label, part.faces + np.int32(span.start)))
+    return groups
+
+
+def _texture_coordinates(stage: Stage) -> Float32 | None:
+    """The first texture coordinate set of every range; None when no range has one."""
+    uvs = np.zeros((stage.vertex_count, 2), np.float32)
+    found = False
+    for span in stage.ranges:
+        geometry = stage.character.meshes[span.mesh].geometries[span.geometry]
+        if geometry.uvs:
+            uvs[span.start : span.stop] = geometry.uvs[0]
+            found = True
+    return uvs if found else None

@@ -1,0 +1,174 @@
+"""`bunraku info FILE`: what is in a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.tree import Tree
+
+    from bunraku.model import Character, Mesh
+
+
+def info(
+    file: Annotated[Path, typer.Argument(help="A .glb, .gltf, .vrm … file.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
+) -> None:
+    """Show meshes, joints, skins, influences, clips, morphs and notes of a file."""
+    from bunraku.formats import load
+
+    character = load(file)
+    if as_json:
+        typer.echo(json.dumps(describe(character), ensure_ascii=False, indent=2))
+    else:
+        _print(file, character)
+
+
+def describe(character: Character) -> dict[str, Any]:
+    """Everything `info` shows, as plain data."""
+    skeleton = character.skeleton
+    joints = sorted({int(node) for skin in character.skins for node in skin.joints})
+    return {
+        "name": character.name,
+        "nodes": [
+            {"name": name, "parent": int(parent) if parent >= 0 else None}
+            for name, parent in zip(skeleton.names, skeleton.parents, strict=True)
+        ],
+        "joints": joints,
+        "scenes": [
+            {"name": scene.name, "roots": scene.roots.tolist()} for scene in character.scenes
+        ],
+        "default_scene": character.default_scene,
+        "meshes": [_describe_mesh(mesh) for mesh in character.meshes],
+        "skins": [{"name": skin.name, "joints": skin.joints.tolist()} for skin in character.skins],
+        "attachments": [
+            {"node": each.node, "mesh": each.mesh, "skin": each.skin}
+            for each in character.attachments
+        ],
+        "materials": [material.name for material in character.materials],
+        "images": [
+            {"name": image.name, "type": image.mime_type, "bytes": len(image.data)}
+            for image in character.images
+        ],
+        "clips": [
+            {
+                "name": clip.name,
+                "start": clip.start,
+                "end": clip.end,
+                "tracks": len(clip.tracks),
+                "keys": sum(track.key_count for track in clip.tracks),
+            }
+            for clip in character.clips
+        ],
+        "notes": [
+            {"code": note.code, "place": note.place, "message": note.message}
+            for note in character.notes
+        ],
+    }
+
+
+def _describe_mesh(mesh: Mesh) -> dict[str, Any]:
+    return {
+        "name": mesh.name,
+        "vertices": mesh.vertex_count,
+        "triangles": sum(len(part.faces) for part in mesh.parts if part.topology == "triangles"),
+        "geometries": len(mesh.geometries),
+        "parts": len(mesh.parts),
+        "morphs": list(mesh.morph_names),
+        "influences": influence_histogram(mesh),
+    }
+
+
+def influence_histogram(mesh: Mesh) -> dict[str, int]:
+    """How many vertices are held by 0, 1, 2 … joints; empty for a mesh without influences.
+
+    >>> import numpy as np
+    >>> from bunraku.model import Geometry
+    >>> held = Geometry(np.zeros((2, 3)), joints=[[0, 1], [0, 0]], weights=[[0.5, 0.5], [1, 0]])
+    >>> influence_histogram(Mesh("m", (held,), ()))
+    {'1': 1, '2': 1}
+    """
+    import numpy as np
+
+    counts = [
+        np.count_nonzero(geometry.weights, axis=1)
+        for geometry in mesh.geometries
+        if geometry.weights is not None
+    ]
+    if not counts:
+        return {}
+    totals = np.bincount(np.concatenate(counts))
+    return {str(k): int(n) for k, n in enumerate(totals) if n}
+
+
+def _print(file: Path, character: Character) -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console()
+    data = describe(character)
+    console.print(
+        f"[bold]{escape(str(file))}[/bold]: {len(data['nodes'])} nodes, "
+        f"{len(data['joints'])} joints, {len(data['materials'])} materials, "
+        f"{len(data['images'])} images",
+        soft_wrap=True,
+    )
+    if data["meshes"]:
+        table = Table("mesh", "vertices", "triangles", "parts", "influences", "morphs")
+        for mesh in data["meshes"]:
+            influences = ", ".join(f"{k}: {n}" for k, n in mesh["influences"].items())
+            table.add_row(
+                escape(mesh["name"]),
+                f"{mesh['vertices']:,}",
+                f"{mesh['triangles']:,}",
+                str(mesh["parts"]),
+                influences or "not skinned",
+                escape(", ".join(filter(None, mesh["morphs"])) or str(len(mesh["morphs"]))),
+            )
+        console.print(table)
+    if data["skins"]:
+        table = Table("skin", "joints", "shown on")
+        for i, skin in enumerate(data["skins"]):
+            nodes = [
+                data["nodes"][a["node"]]["name"] for a in data["attachments"] if a["skin"] == i
+            ]
+            table.add_row(escape(skin["name"]), str(len(skin["joints"])), escape(", ".join(nodes)))
+        console.print(table)
+    if data["clips"]:
+        table = Table("clip", "seconds", "tracks", "keys")
+        for clip in data["clips"]:
+            span = f"{clip['start']:g} … {clip['end']:g}"
+            table.add_row(escape(clip["name"]), span, str(clip["tracks"]), f"{clip['keys']:,}")
+        console.print(table)
+    for tree in _trees(character):
+        console.print(tree)
+    for note in character.notes:
+        console.print(f"[yellow]note[/yellow] {escape(str(note))}", soft_wrap=True)
+
+
+def _trees(character: Character) -> list[Tree]:
+    """The node hierarchy, joints in bold; built without recursion, however deep it is."""
+    from rich.markup import escape
+    from rich.tree import Tree
+
+    skeleton = character.skeleton
+    joints = {int(node) for skin in character.skins for node in skin.joints}
+    meshes = {each.node: character.meshes[each.mesh].name for each in character.attachments}
+    trees: dict[int, Tree] = {}
+    roots = []
+    for node in skeleton.order.tolist():
+        label = escape(skeleton.names[node] or f"node {node}")
+        if node in joints:
+            label = f"[bold]{label}[/bold]"
+        if node in meshes:
+            label += f" [dim]shows {escape(meshes[node] or 'a mesh')}[/dim]"
+        parent = int(skeleton.parents[node])
+        trees[node] = trees[parent].add(label) if parent >= 0 else Tree(label)
+        if parent < 0:
+            roots.append(trees[node])
+    return roots

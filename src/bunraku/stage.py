@@ -1,0 +1,276 @@
+"""One character, one motion, every question: what stands where at time t."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from bunraku.errors import Note, RigError
+from bunraku.model import Character, Clip, Pose
+from bunraku.model.arrays import Float32, Float64, Int32
+from bunraku.motion import bind, sample
+from bunraku.posing import global_transforms, node_palette, palette
+from bunraku.skinning import Method, deform_into
+
+
+@dataclass(frozen=True)
+class Range:
+    """Where one geometry that one node shows lies among the vertices of a stage.
+
+    Attributes:
+        start, stop: vertices [start, stop) of the stage's vertex axis.
+        attachment: index into `Character.attachments`.
+        node, mesh: what that attachment names.
+        geometry: index into the mesh's geometries.
+        parts: the mesh's parts that are made of this geometry.
+    """
+
+    start: int
+    stop: int
+    attachment: int
+    node: int
+    mesh: int
+    geometry: int
+    parts: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Deformation:
+    """World-space geometry at some moments, and how it came about.
+
+    Attributes:
+        times: (F,) float64 seconds.
+        method: "lbs" or "dqs".
+        ranges: which vertices belong to which node, mesh, geometry and parts.
+        positions: (F, V, 3) float32, metres.
+        normals: (F, V, 3) float32 unit vectors, or None if not asked for; (0, 0, 0) where the
+            file gives none.
+    """
+
+    times: Float64
+    method: Method
+    ranges: tuple[Range, ...]
+    positions: Float32
+    normals: Float32 | None = None
+
+
+class Stage:
+    """A character and a motion: a pure function of time to pose and geometry.
+
+    The geometry of a stage is in world space: the nodes of the default scene depth-first in
+    file order, each node's geometries in order of first use, vertices in file order, nothing
+    merged or reordered. Without a default scene it is the first scene, and without scenes all
+    nodes.
+
+    Args:
+        character: who.
+        motion: a clip, the name or index of one of the character's own, or None for the rest
+            pose at every time.
+
+    Attributes:
+        character, clip: as given; `clip` is None at rest.
+        ranges: the vertex axis, range by range.
+        notes: what of the motion could not be bound to the character.
+
+    Raises:
+        RigError: the character has no such clip.
+
+    >>> import bunraku
+    >>> puppet = bunraku.make_puppet()
+    >>> stage = bunraku.Stage(puppet, 0)
+    >>> stage.pose(0.25).frames, stage.deform([0, 0.5]).positions.shape[0]
+    (1, 2)
+    """
+
+    def __init__(self, character: Character, motion: Clip | str | int | None = None) -> None:
+        self.character = character
+        self.clip = character.clip(motion) if isinstance(motion, str | int) else motion
+        self._bound = bind(self.clip if self.clip is not None else Clip("", ()), character)
+        self.notes: tuple[Note, ...] = tuple(self._bound.notes)
+        self.ranges = _lay_out(character)
+
+    def __repr__(self) -> str:
+        return f"Stage({self.character.name!r}, {self.clip!r}, {self.vertex_count} vertices)"
+
+    @property
+    def vertex_count(self) -> int:
+        """Vertices V of the whole stage."""
+        return self.ranges[-1].stop if self.ranges else 0
+
+    @property
+    def triangles(self) -> Int32:
+        """(T, 3) int32 corners of all triangles, range by range, part by part."""
+        meshes = self.character.meshes
+        faces = [
+            part.faces + np.int32(span.start)
+            for span in self.ranges
+            for part in (meshes[span.mesh].parts[i] for i in span.parts)
+            if part.topology == "triangles"
+        ]
+        return np.concatenate(faces) if faces else np.zeros((0, 3), np.int32)
+
+    def frame_times(self, fps: float) -> Float64:
+        """Times k/fps from 0 up to the clip's end, and including it where it falls on a frame.
+
+        Raises:
+            RigError: fps is not a positive, finite number, or gives more than 10⁸ frames.
+        """
+        if not (np.isfinite(fps) and fps > 0):
+            raise RigError(f"fps: expected a positive number, found {fps:g}")
+        end = self.clip.end if self.clip is not None else 0.0
+        # Files hold float32 times: an end that misses its frame by a microsecond is on it.
+        last = np.floor((end + 1e-6) * fps)
+        if last >= 1e8:
+            raise RigError(f"fps: {fps:g} over {end:g} s would be {last:.3g} frames")
+        return np.arange(int(last) + 1) / fps
+
+    def pose(self, times: npt.ArrayLike) -> Pose:
+        """Local transforms and morph weights at one time or at many, in any order.
+
+        Raises:
+            RigError: a time is not a finite number.
+        """
+        return sample(self._bound, times)
+
+    def global_transforms(self, times: npt.ArrayLike) -> Float64:
+        """(F, N, 3, 4) float64 node-to-world transforms of every node."""
+        return global_transforms(self.character.skeleton, self.pose(times))
+
+    def deform(
+        self, times: npt.ArrayLike, *, method: Method = "lbs", normals: bool = False
+    ) -> Deformation:
+        """World-space geometry at one time or at many, all in memory at once.
+
+        For long motions use `chunks`.
+
+        Args:
+            times: () or (F,) seconds.
+            method: "lbs" (linear blend) or "dqs" (dual quaternions); meshes without a skin move
+                rigidly with their node under both.
+            normals: whether to deform normals too.
+
+        Raises:
+            RigError: unknown method, or a time that is not a finite number.
+        """
+        return self.deform_pose(self.pose(times), times, method=method, normals=normals)
+
+    def chunks(
+        self,
+        times: npt.ArrayLike,
+        *,
+        method: Method = "lbs",
+        normals: bool = False,
+        memory: int = 32 << 20,
+    ) -> Iterator[Deformation]:
+        """The same as `deform`, piece by piece: at most `memory` bytes at a time, or one frame.
+
+        >>> import bunraku
+        >>> stage = bunraku.Stage(bunraku.make_puppet(), 0)
+        >>> blocks = stage.chunks(stage.frame_times(30), memory=1 << 20)
+        >>> sum(len(block.times) for block in blocks) == len(stage.frame_times(30))
+        True
+        """
+        moments = np.atleast_1d(np.asarray(times, np.float64))
+        step = max(1, memory // self.frame_bytes(normals=normals))
+        for start in range(0, len(moments), step):
+            yield self.deform(moments[start : start + step], method=method, normals=normals)
+
+    def frame_bytes(self, *, normals: bool = False) -> int:
+        """Bytes that one frame takes while it is computed: vertices, poses and palettes."""
+        skeleton = len(self.character.skeleton)
+        joints = sum(len(skin.joints) for skin in self.character.skins)
+        vertex = 24 if normals else 12
+        return self.vertex_count * vertex + skeleton * (80 + 96) + joints * 48 + 1
+
+    def deform_pose(
+        self,
+        pose: Pose,
+        times: npt.ArrayLike = 0.0,
+        *,
+        method: Method = "lbs",
+        normals: bool = False,
+    ) -> Deformation:
+        """World-space geometry of a pose that came from elsewhere (blending, editing, a solver).
+
+        Args:
+            pose: F frames of this character.
+            times: () or (F,) seconds the frames stand for; only reported.
+
+        Raises:
+            RigError: the pose is not of this character's nodes and attachments.
+        """
+        self._check(pose)
+        frames = pose.frames
+        transforms = global_transforms(self.character.skeleton, pose)
+        # np.empty: every vertex of every range is written below.
+        positions = np.empty((frames, self.vertex_count, 3), np.float32)
+        directions = np.empty_like(positions) if normals else None
+        palettes: dict[int, Float32] = {}
+        for span in self.ranges:
+            attachment = self.character.attachments[span.attachment]
+            geometry = self.character.meshes[span.mesh].geometries[span.geometry]
+            skin = attachment.skin
+            if skin is None or geometry.joints is None:
+                matrices = node_palette(span.node, transforms)
+            else:
+                if skin not in palettes:
+                    palettes[skin] = palette(self.character.skins[skin], transforms)
+                matrices = palettes[skin]
+            deform_into(
+                geometry,
+                matrices,
+                positions[:, span.start : span.stop],
+                None if directions is None else directions[:, span.start : span.stop],
+                method=method if skin is not None else "lbs",
+                morph_weights=pose.morph_weights[span.attachment],
+            )
+        moments = np.broadcast_to(np.asarray(times, np.float64), (frames,))
+        return Deformation(moments, method, self.ranges, positions, directions)
+
+    def _check(self, pose: Pose) -> None:
+        nodes = pose.translations.shape[1]
+        if nodes != len(self.character.skeleton):
+            raise RigError(
+                f"pose: {nodes} nodes, but the character has {len(self.character.skeleton)}"
+            )
+        found = [weights.shape[1] for weights in pose.morph_weights]
+        expected = [
+            len(self.character.meshes[attachment.mesh].morph_names)
+            for attachment in self.character.attachments
+        ]
+        if found != expected:
+            raise RigError(f"pose.morph_weights: expected widths {expected}, found {found}")
+
+
+def _lay_out(character: Character) -> tuple[Range, ...]:
+    """Walk the shown scene depth-first in file order and give every geometry its vertices."""
+    skeleton = character.skeleton
+    shown = character.default_scene
+    if shown is None and character.scenes:
+        shown = 0
+    roots = character.scenes[shown].roots if shown is not None else skeleton.children(-1)
+    attachments = {each.node: i for i, each in enumerate(character.attachments)}
+    children: list[list[int]] = [[] for _ in range(len(skeleton))]
+    for node, parent in enumerate(skeleton.parents.tolist()):
+        if parent >= 0:
+            children[parent].append(node)
+    ranges: list[Range] = []
+    start = 0
+    waiting = roots.tolist()[::-1]
+    while waiting:
+        node = waiting.pop()
+        waiting += children[node][::-1]
+        if node not in attachments:
+            continue
+        attachment = attachments[node]
+        mesh_index = character.attachments[attachment].mesh
+        mesh = character.meshes[mesh_index]
+        for i, geometry in enumerate(mesh.geometries):
+            stop = start + geometry.vertex_count
+            parts = tuple(j for j, part in enumerate(mesh.parts) if part.geometry == i)
+            ranges.append(Range(start, stop, attachment, node, mesh_index, i, parts))
+            start = stop
+    return tuple(ranges)
