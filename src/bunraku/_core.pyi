@@ -1,5 +1,7 @@
 """The compiled core. Each class below is a submodule; arrays are checked, never converted."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -67,3 +69,38 @@ class meshopt:  # noqa: N801
     ) -> NDArray[np.uint8]: ...
     @staticmethod
     def apply_filter(data: NDArray[np.uint8], count: int, stride: int, name: str) -> None: ...
+
+class skinning:  # noqa: N801
+    """Linear-blend and dual-quaternion skinning. Results are the same bits at every level."""
+
+    class Rig:
+        """Influences of one geometry, arranged for the kernels."""
+
+        def __init__(self, joints: NDArray[np.int32], weights: NDArray[np.float32]) -> None: ...
+        @property
+        def vertex_count(self) -> int: ...
+        @property
+        def joint_count(self) -> int: ...
+
+    @staticmethod
+    def deform_into(
+        rig: skinning.Rig,
+        palette: NDArray[np.float32],
+        method: str,
+        positions: NDArray[np.float32],
+        normals: NDArray[np.float32] | None,
+        tangents: NDArray[np.float32] | None,
+        mix: NDArray[np.float32] | None,
+        targets: Sequence[
+            tuple[
+                NDArray[np.int32],
+                NDArray[np.float32] | None,
+                NDArray[np.float32] | None,
+                NDArray[np.float32] | None,
+            ]
+        ],
+        morph_weights: NDArray[np.float32] | None,
+        out_positions: NDArray[np.float32],
+        out_normals: NDArray[np.float32] | None,
+        out_tangents: NDArray[np.float32] | None,
+    ) -> None: ...

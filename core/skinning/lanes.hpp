@@ -1,0 +1,105 @@
+#pragma once
+// Vectors of kLanes floats: loads, stores, square roots, masks and transposes.
+// Included by kernel units only; everything is private to the level's namespace.
+
+#include <cstdint>
+
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+namespace bunraku::BUNRAKU_LEVEL::skinning {
+
+// Eight lanes at the AVX-512 level too: sixteen frames of 60 joints' rows overflow a
+// 32 KB cache, and were no faster where it holds 48 KB.
+#if defined(__AVX2__)
+inline constexpr int kLanes = 8;
+#else
+inline constexpr int kLanes = 4;
+#endif
+
+typedef float Vec __attribute__((vector_size(kLanes * sizeof(float))));
+typedef std::int32_t Mask __attribute__((vector_size(kLanes * sizeof(float))));
+typedef float Quad __attribute__((vector_size(16)));
+
+#define BUNRAKU_INLINE inline __attribute__((always_inline))
+
+BUNRAKU_INLINE Vec load(const float* from) {
+  Vec v;
+  __builtin_memcpy(&v, from, sizeof v);
+  return v;
+}
+
+BUNRAKU_INLINE void store(float* to, const Vec& v) { __builtin_memcpy(to, &v, sizeof v); }
+
+BUNRAKU_INLINE Vec splat(float x) { return x - Vec{}; }
+
+BUNRAKU_INLINE Vec sqrt(const Vec& v) {
+#if defined(__AVX2__)
+  return _mm256_sqrt_ps(v);
+#elif defined(__SSE2__)
+  return _mm_sqrt_ps(v);
+#else
+  Vec r;
+  for (int i = 0; i < kLanes; ++i) r[i] = __builtin_sqrtf(v[i]);
+  return r;
+#endif
+}
+
+// One bit per lane.
+BUNRAKU_INLINE unsigned bits(const Mask& mask) {
+#if defined(__AVX2__)
+  return static_cast<unsigned>(_mm256_movemask_ps(reinterpret_cast<__m256>(mask)));
+#elif defined(__SSE2__)
+  return static_cast<unsigned>(_mm_movemask_ps(reinterpret_cast<__m128>(mask)));
+#else
+  unsigned r = 0;
+  for (int i = 0; i < kLanes; ++i) r |= static_cast<unsigned>(mask[i] & 1) << i;
+  return r;
+#endif
+}
+
+inline constexpr unsigned kAllBits = (1u << kLanes) - 1;
+
+BUNRAKU_INLINE Vec negate_where(const Mask& mask, const Vec& v) {
+  return reinterpret_cast<Vec>(reinterpret_cast<Mask>(v) ^ (mask & INT32_MIN));
+}
+
+// rows[i][j] = source[j * stride + i] for a kLanes × kLanes block.
+BUNRAKU_INLINE void transposed(const float* source, std::int64_t stride, Vec (&rows)[kLanes]) {
+#if defined(__AVX2__)
+  // Halves of rows 0…3 beside halves of rows 4…7, so that no later shuffle crosses a half.
+  Vec h[8];
+  for (int i = 0; i < 4; ++i) {
+    for (int half = 0; half < 2; ++half) {
+      Quad low, high;
+      __builtin_memcpy(&low, source + i * stride + 4 * half, sizeof low);
+      __builtin_memcpy(&high, source + (i + 4) * stride + 4 * half, sizeof high);
+      h[i + 4 * half] = __builtin_shufflevector(low, high, 0, 1, 2, 3, 4, 5, 6, 7);
+    }
+  }
+  for (int half = 0; half < 8; half += 4) {
+    const Vec a = __builtin_shufflevector(h[half], h[half + 1], 0, 8, 1, 9, 4, 12, 5, 13);
+    const Vec b = __builtin_shufflevector(h[half], h[half + 1], 2, 10, 3, 11, 6, 14, 7, 15);
+    const Vec c = __builtin_shufflevector(h[half + 2], h[half + 3], 0, 8, 1, 9, 4, 12, 5, 13);
+    const Vec d = __builtin_shufflevector(h[half + 2], h[half + 3], 2, 10, 3, 11, 6, 14, 7, 15);
+    rows[half + 0] = __builtin_shufflevector(a, c, 0, 1, 8, 9, 4, 5, 12, 13);
+    rows[half + 1] = __builtin_shufflevector(a, c, 2, 3, 10, 11, 6, 7, 14, 15);
+    rows[half + 2] = __builtin_shufflevector(b, d, 0, 1, 8, 9, 4, 5, 12, 13);
+    rows[half + 3] = __builtin_shufflevector(b, d, 2, 3, 10, 11, 6, 7, 14, 15);
+  }
+#else
+  const Vec r0 = load(source), r1 = load(source + stride);
+  const Vec r2 = load(source + 2 * stride), r3 = load(source + 3 * stride);
+  const Vec a = __builtin_shufflevector(r0, r1, 0, 4, 1, 5);
+  const Vec b = __builtin_shufflevector(r0, r1, 2, 6, 3, 7);
+  const Vec c = __builtin_shufflevector(r2, r3, 0, 4, 1, 5);
+  const Vec d = __builtin_shufflevector(r2, r3, 2, 6, 3, 7);
+  rows[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
+  rows[1] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
+  rows[2] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
+  rows[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
+#endif
+}
+
+}  // namespace bunraku::BUNRAKU_LEVEL::skinning

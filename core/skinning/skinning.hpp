@@ -1,0 +1,77 @@
+#pragma once
+// Bending a vertex buffer by a palette of matrices: what the kernels are given.
+//
+// Two layouts share the arithmetic. A *wide* batch holds kLanes consecutive frames, one per
+// lane, and walks the vertices one by one: no vertex needs a gather, each reads exactly its own
+// influences, and the palette rows of kLanes frames stay in the first-level cache. A *narrow*
+// batch is one frame, with kLanes vertices in the lanes. Every lane computes the same sequence
+// of operations in both, so results do not depend on how frames were batched.
+
+#include <cstdint>
+
+#include "level.hpp"
+
+namespace bunraku {
+
+enum class Method { lbs, dqs, mixed };
+
+// Influences of each vertex, weights above 0 only, in ascending slots without repetition, the
+// weights of a vertex adding up to 1 (to rounding: `sum` says what they add up to in that order).
+// Slot 0 of the kernels' palette is the identity, held by vertices that no joint holds;
+// joint j is slot j + 1.
+struct InfluenceView {
+  const std::int32_t* first;     // (V + 1) where each vertex's influences begin
+  const std::int32_t* slot;      // (N)
+  const float* weight;           // (N)
+  const float* sum;              // (V)
+  const std::int32_t* heaviest;  // (V) slot with the largest weight, the lowest one on ties
+};
+
+// Displacements by the active morph targets, regrouped by vertex. A null array displaces nothing.
+struct MorphView {
+  const std::int32_t* first;   // (V + 1) where each vertex's entries begin; null when none is active
+  const std::int32_t* weight;  // (E) which of the active weights multiplies the entry
+  const float* positions;      // (E, 3)
+  const float* normals;        // (E, 3)
+  const float* tangents;       // (E, 3)
+  std::int64_t active;         // weights per frame
+};
+
+// Rows of vertices, contiguous within a frame; `frame_stride` counts floats.
+struct FrameRows {
+  float* data;
+  std::int64_t frame_stride;
+};
+
+struct DeformJob {
+  Method method;
+  std::int64_t frames, vertices, joints;
+  const float* palette;  // (F, J, 3, 4)
+  InfluenceView influences;
+  const float* positions;  // (V, 3)
+  const float* normals;    // (V, 3) or null
+  const float* tangents;   // (V, 4) or null
+  const float* mix;        // (V) share of dual quaternions, for Method::mixed
+  MorphView morphs;
+  const float* morph_weights;  // (F, active)
+
+  FrameRows out_positions;  // (F, V, 3)
+  FrameRows out_normals;    // (F, V, 3) or null
+  FrameRows out_tangents;   // (F, V, 4) or null
+
+  float* packed;  // 64-byte aligned, SkinningKernels::packed_floats long, filled by pack()
+};
+
+struct SkinningKernels {
+  std::int64_t (*packed_floats)(const DeformJob& job);
+  // Rearranges the palette for batches [begin, end) of batches().
+  std::int64_t (*batches)(const DeformJob& job);
+  void (*pack)(const DeformJob& job, std::int64_t begin, std::int64_t end);
+  // Deforms tasks [begin, end) of tasks(): one tile of vertices in one batch of frames each.
+  std::int64_t (*tasks)(const DeformJob& job);
+  std::int64_t (*task_size)(const DeformJob& job);  // vertices × frames, about
+  void (*deform)(const DeformJob& job, std::int64_t begin, std::int64_t end);
+};
+BUNRAKU_DECLARE_KERNELS(SkinningKernels, skinning_kernels)
+
+}  // namespace bunraku
