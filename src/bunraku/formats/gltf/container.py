@@ -135,9 +135,12 @@ def parse_json(text: Buffer, source: str) -> tuple[dict[str, Any], list[Note]]:
 def dump_json(tree: dict[str, Any], *, indent: int | None = None) -> bytes:
     """UTF-8 text of the tree; numbers keep every digit they need."""
     separators = None if indent else (",", ":")
-    text = json.dumps(
-        tree, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators
-    )
+    try:
+        text = json.dumps(
+            tree, ensure_ascii=False, allow_nan=False, indent=indent, separators=separators
+        )
+    except ValueError:
+        raise FormatError("glTF JSON: a number is out of range (NaN or infinity)") from None
     return text.encode("utf-8")
 
 
@@ -157,8 +160,14 @@ def _no_constant(literal: str) -> float:
 
 
 def _check_depth(raw: bytes, source: str) -> None:
-    brackets = np.frombuffer(re.sub(rb'"(?:[^"\\]|\\.)*"', b"", raw), np.uint8)
-    steps = np.isin(brackets, np.frombuffer(b"[{", np.uint8)).astype(np.int32)
-    steps -= np.isin(brackets, np.frombuffer(b"]}", np.uint8))
+    """Refuse nesting that later recursion (comparing, copying, dumping) could not follow."""
+    without_escapes = re.sub(rb"\\.", b"", raw) if b"\\" in raw else raw
+    skeleton = without_escapes.translate(None, _NEITHER_BRACKET_NOR_QUOTE)
+    brackets = np.frombuffer(re.sub(rb'"[^"]*"', b"", skeleton), np.uint8)
+    # "[" and "{" open (0x5b, 0x7b), "]" and "}" close (0x5d, 0x7d)
+    steps = np.where(brackets & 0x06 == 0x02, np.int32(1), np.int32(-1))
     if steps.size and int(np.cumsum(steps, dtype=np.int32).max()) > MAX_DEPTH:
         raise FormatError(f"{source}: JSON is nested deeper than {MAX_DEPTH} levels")
+
+
+_NEITHER_BRACKET_NOR_QUOTE = bytes(set(range(256)) - set(b'[]{}"'))

@@ -38,6 +38,9 @@ def quantize_weights(weights: npt.ArrayLike, dtype: npt.DTypeLike) -> Array:
     largest = np.iinfo(kind).max
     exact = np.asarray(weights, np.float64)
     result = np.rint(exact * largest).astype(np.int64)
+    # hundreds of tiny weights may round up to more than the largest could give back
+    over = result.sum(axis=1) - largest >= result.max(axis=1, initial=0)
+    result[over] = np.floor(exact[over] * largest)
     rows = np.flatnonzero(exact.sum(axis=1) > 0)
     result[rows, exact[rows].argmax(axis=1)] += largest - result[rows].sum(axis=1)
     return result.astype(kind)

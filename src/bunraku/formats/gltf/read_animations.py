@@ -29,7 +29,7 @@ class AnimationReader:
         self.reader = reader
         self.context = context
         self._times: dict[int, Float64] = {}
-        self._rotations: dict[int, Float32] = {}
+        self._rotations: dict[tuple[int, bool], Float32] = {}
 
     def clip(self, index: int) -> Clip:
         """One animation; channels that cannot be played were noted by the rules."""
@@ -51,7 +51,7 @@ class AnimationReader:
         sampler = animation["samplers"][channel["sampler"]]
         node, path = channel["target"]["node"], channel["target"]["path"]
         interpolation = sampler.get("interpolation", "LINEAR")
-        times = self._keys(sampler["input"], place)
+        times = self._keys(sampler["input"])
         if path == "rotation":
             values = self._unit(sampler["output"], interpolation == "CUBICSPLINE", place)
         else:
@@ -62,40 +62,44 @@ class AnimationReader:
         self.reader.budget.spend(times.nbytes + values.nbytes, spell(place))
         return Track(node, cast(Path, path), times, values.reshape(shape), interpolation)
 
-    def _keys(self, index: int, place: Place) -> Float64:
+    def _keys(self, index: int) -> Float64:
         """Key times; a key repeated at the same time is moved on by the least amount."""
         if index not in self._times:
-            stored = self.reader.floats(index)[:, 0]
-            times = stored.astype(np.float64)
-            if not np.isfinite(times).all():
-                raise FormatError(self.reader.where(f"accessors[{index}]: times are not finite"))
-            back = np.flatnonzero(np.diff(times) < 0)
-            if back.size:
-                key = int(back[0]) + 1
-                raise FormatError(
-                    self.reader.where(
-                        f"accessors[{index}]: expected increasing times, found {times[key]:g}"
-                        f" after {times[key - 1]:g} at key {key}"
-                    )
-                )
-            if times.size and times[0] < 0:
-                message = f"times start at {times[0]:g} s, before 0"
-                self.context.note("times-negative", ("accessors", index), message)
-            repeated = int((np.diff(times) == 0).sum())
-            if repeated:
-                message = f"{repeated} keys repeat the time of the key before; kept as cuts"
-                self.context.note("times-repeated", ("accessors", index), message)
-                times = _apart(times)
+            times = self.reader.floats(index)[:, 0].astype(np.float64)
+            steps = np.diff(times)
+            if not (times[0] >= 0 and (steps > 0).all() and times[-1] < np.inf):
+                times = self._odd_times(times, steps, index)
             self._times[index] = times
         return self._times[index]
 
+    def _odd_times(self, times: Float64, steps: Float64, index: int) -> Float64:
+        if not np.isfinite(times).all():
+            raise FormatError(self.reader.where(f"accessors[{index}]: times are not finite"))
+        if (steps < 0).any():
+            key = int(np.argmax(steps < 0)) + 1
+            raise FormatError(
+                self.reader.where(
+                    f"accessors[{index}]: expected increasing times, found {times[key]:g}"
+                    f" after {times[key - 1]:g} at key {key}"
+                )
+            )
+        if times[0] < 0:
+            message = f"times start at {times[0]:g} s, before 0"
+            self.context.note("times-negative", ("accessors", index), message)
+        repeated = int((steps == 0).sum())
+        if not repeated:
+            return times
+        message = f"{repeated} keys repeat the time of the key before; kept as cuts"
+        self.context.note("times-repeated", ("accessors", index), message)
+        return _apart(times)
+
     def _unit(self, index: int, cubic: bool, place: Place) -> Float32:
         """Rotations; those clearly off unit length are normalised (tangents are not)."""
-        if index in self._rotations:
-            return self._rotations[index]
+        if (index, cubic) in self._rotations:
+            return self._rotations[index, cubic]
         values = self.reader.floats(index)
         keys = values[1::3] if cubic else values
-        lengths = np.linalg.norm(keys.astype(np.float64), axis=1)
+        lengths = np.sqrt(np.einsum("ij,ij->i", keys, keys, dtype=np.float64))
         off = np.abs(lengths - 1) > UNIT_TOLERANCE
         if off.any():
             if lengths.min() < 1e-6:
@@ -108,7 +112,7 @@ class AnimationReader:
             values = values.copy()
             keys = values[1::3] if cubic else values
             keys[off] /= lengths[off, None]
-        self._rotations[index] = values
+        self._rotations[index, cubic] = values
         return values
 
 
