@@ -104,7 +104,11 @@ def bake(
     if suffix == ".npy":
         write_npy(out, shape, (block.positions for block in blocks()))
     elif suffix == ".npz":
-        streamed = ({"positions": b.positions, "normals": b.normals} for b in blocks())
+        streamed = (
+            {"positions": block.positions, "normals": block.normals}
+            for block in blocks()
+            if block.normals is not None
+        )
         arrays = {"times": times, "ranges": _range_rows(stage)}
         write_npz(out, shape, streamed, ("positions", "normals"), arrays)
     elif suffix == ".pc2":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from rich.tree import Tree
+    from collections.abc import Iterator
 
     from bunraku.model import Character, Mesh
 
@@ -145,30 +145,31 @@ def _print(file: Path, character: Character) -> None:
             span = f"{clip['start']:g} … {clip['end']:g}"
             table.add_row(escape(clip["name"]), span, str(clip["tracks"]), f"{clip['keys']:,}")
         console.print(table)
-    for tree in _trees(character):
-        console.print(tree)
+    for line in _hierarchy(character):
+        console.print(line, soft_wrap=True, highlight=False)
     for note in character.notes:
         console.print(f"[yellow]note[/yellow] {escape(str(note))}", soft_wrap=True)
 
 
-def _trees(character: Character) -> list[Tree]:
-    """The node hierarchy, joints in bold; built without recursion, however deep it is."""
+def _hierarchy(character: Character) -> Iterator[str]:
+    """One line a node, parents above children, joints in bold."""
     from rich.markup import escape
-    from rich.tree import Tree
 
     skeleton = character.skeleton
     joints = {int(node) for skin in character.skins for node in skin.joints}
     meshes = {each.node: character.meshes[each.mesh].name for each in character.attachments}
-    trees: dict[int, Tree] = {}
-    roots = []
-    for node in skeleton.order.tolist():
+    waiting = [(int(node), 0) for node in skeleton.children(-1)[::-1]]
+    children: list[list[int]] = [[] for _ in range(len(skeleton))]
+    for node, parent in enumerate(skeleton.parents.tolist()):
+        if parent >= 0:
+            children[parent].append(node)
+    while waiting:
+        node, depth = waiting.pop()
+        waiting += [(child, depth + 1) for child in children[node][::-1]]
         label = escape(skeleton.names[node] or f"node {node}")
         if node in joints:
             label = f"[bold]{label}[/bold]"
         if node in meshes:
             label += f" [dim]shows {escape(meshes[node] or 'a mesh')}[/dim]"
-        parent = int(skeleton.parents[node])
-        trees[node] = trees[parent].add(label) if parent >= 0 else Tree(label)
-        if parent < 0:
-            roots.append(trees[node])
-    return roots
+        # Past the depth of any figure, a number says it better than blanks.
+        yield "  " * min(depth, 40) + (f"({depth}) " if depth > 40 else "") + label

@@ -7,6 +7,7 @@ without holding it (zero-filled or compressed arrays).
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import struct
@@ -139,6 +140,8 @@ def write_files(files: Mapping[Path, Iterable[Buffer]]) -> None:
     try:
         for path, pieces in files.items():
             target = Path(os.path.realpath(path))  # a link stays a link
+            if not target.parent.is_dir():
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent))
             temporary = target.with_name(f".{target.name[:80]}.{secrets.token_hex(6)}.tmp")
             with open(temporary, "xb") as handle:
                 staged.append((temporary, target))

@@ -1,0 +1,127 @@
+"""What a bake writes is the stage's own geometry, frame by frame."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bunraku
+from bunraku import RigError, Stage, UnsupportedError, bake, load
+from bunraku.model import Character, Skeleton
+
+
+@pytest.fixture(scope="module")
+def stage() -> Stage:
+    puppet = bunraku.make_puppet()
+    return Stage(puppet, puppet.clips[0])
+
+
+def test_an_unknown_suffix_is_refused_before_anything_is_written(
+    stage: Stage, tmp_path: Path
+) -> None:
+    with pytest.raises(UnsupportedError, match=r"\.fbx: expected a name ending in \.glb"):
+        bake(stage, tmp_path / "out.fbx")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("fps", [0, -1, float("nan"), float("inf")])
+def test_impossible_frame_rates_are_refused(stage: Stage, tmp_path: Path, fps: float) -> None:
+    with pytest.raises(RigError, match="fps"):
+        bake(stage, tmp_path / "out.npy", fps=fps)
+
+
+def test_a_character_without_vertices_has_nothing_to_bake(tmp_path: Path) -> None:
+    bones = Character(Skeleton(("root",), [-1]), name="bones")
+    with pytest.raises(RigError, match="bones shows no vertices"):
+        bake(Stage(bones), tmp_path / "out.npy")
+
+
+def test_a_missing_folder_is_named(stage: Stage, tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="nowhere"):
+        bake(stage, tmp_path / "nowhere" / "out.npy", fps=1)
+
+
+@pytest.mark.parametrize("method", ["lbs", "dqs"])
+def test_npy_holds_every_frame(stage: Stage, tmp_path: Path, method) -> None:
+    baked = bake(stage, tmp_path / "out.npy", method=method, fps=7.5)
+    times = stage.frame_times(7.5)
+    assert (baked.frames, baked.vertices, baked.method) == (len(times), stage.vertex_count, method)
+    loaded = np.load(tmp_path / "out.npy")
+    np.testing.assert_array_equal(loaded, stage.deform(times, method=method).positions)
+
+
+def test_npz_holds_times_ranges_and_normals(stage: Stage, tmp_path: Path) -> None:
+    bake(stage, tmp_path / "out.npz", fps=4)
+    whole = stage.deform(stage.frame_times(4), normals=True)
+    with np.load(tmp_path / "out.npz") as loaded:
+        np.testing.assert_array_equal(loaded["positions"], whole.positions)
+        np.testing.assert_array_equal(loaded["normals"], whole.normals)
+        np.testing.assert_array_equal(loaded["times"], stage.frame_times(4))
+        first = stage.ranges[0]
+        assert loaded["ranges"][0].tolist() == [
+            first.start, first.stop, first.attachment, first.node, first.mesh, first.geometry
+        ]  # fmt: skip
+
+
+def test_pc2_holds_every_frame(stage: Stage, tmp_path: Path) -> None:
+    baked = bake(stage, tmp_path / "out.pc2", fps=4)
+    data = (tmp_path / "out.pc2").read_bytes()
+    header = struct.unpack("<12siiffi", data[:32])
+    assert header == (b"POINTCACHE2\0", 1, baked.vertices, 0.0, 1.0, baked.frames)
+    frames = np.frombuffer(data[32:], "<f4").reshape(baked.frames, baked.vertices, 3)
+    np.testing.assert_array_equal(frames, stage.deform(stage.frame_times(4)).positions)
+
+
+def test_obj_is_one_file_a_frame(stage: Stage, tmp_path: Path) -> None:
+    baked = bake(stage, tmp_path / "out.obj", fps=2)
+    assert [path.name for path in baked.files[:2]] == ["out_0000.obj", "out_0001.obj"]
+    assert len(baked.files) == baked.frames == len(list(tmp_path.iterdir()))
+    lines = baked.files[1].read_text().splitlines()
+    vertices = np.array([line.split()[1:] for line in lines if line.startswith("v ")], np.float32)
+    np.testing.assert_array_equal(vertices, stage.deform(0.5).positions[0])
+    assert sum(line.startswith("f ") for line in lines) == len(stage.triangles)
+
+
+def test_glb_plays_the_clip_resampled(stage: Stage, tmp_path: Path) -> None:
+    baked = bake(stage, tmp_path / "out.glb", fps=30)
+    again = load(tmp_path / "out.glb")
+    assert [clip.name for clip in again.clips] == [stage.clip.name]
+    times = stage.frame_times(30)
+    played = Stage(again, 0).deform(times).positions
+    expected = stage.deform(times).positions
+    size = float(np.ptp(expected.reshape(-1, 3), axis=0).max())
+    np.testing.assert_allclose(played, expected, rtol=0, atol=1e-5 * size)
+    assert baked.frames == len(times)
+
+
+def test_glb_says_what_it_leaves_out(corpus: Path, tmp_path: Path) -> None:
+    fox = load(corpus / "gltf_usd_fbx_bvh/khronos-sample-assets/Models/Fox/glTF-Binary/Fox.glb")
+    baked = bake(Stage(fox, "Run"), tmp_path / "run.glb", method="dqs")
+    assert [note.code for note in baked.notes] == ["clips-left-out", "method-not-stored"]
+    assert "'Survey', 'Walk'" in baked.notes[0].message
+
+
+def test_a_long_bake_stays_within_its_working_set(stage: Stage, tmp_path: Path) -> None:
+    tracemalloc = pytest.importorskip("tracemalloc")
+    tracemalloc.start()
+    try:
+        baked = bake(stage, tmp_path / "out.npy", fps=2000)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    written = (tmp_path / "out.npy").stat().st_size
+    assert baked.working_set <= 33 << 20
+    # Chunk, the copy that is being written, poses in the making: a few working sets, however
+    # long the clip; the file is several times larger.
+    assert peak < 4 * baked.working_set < written
+
+
+def test_progress_counts_up_to_the_end(stage: Stage, tmp_path: Path) -> None:
+    seen: list[tuple[int, int]] = []
+    baked = bake(stage, tmp_path / "out.npy", fps=300, progress=lambda *now: seen.append(now))
+    assert len(seen) > 1
+    assert seen == sorted(seen)
+    assert seen[-1] == (baked.frames, baked.frames)
