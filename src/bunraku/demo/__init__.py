@@ -14,7 +14,7 @@ from bunraku.stage import Stage
 
 __all__ = ["limb_volumes", "make_clips", "make_puppet", "report", "run_demo", "shape_animation"]
 
-SHAPES_PER_SECOND = 7.5  # 30 shapes over the clip: turns of at most 37° from shape to shape
+SHAPES_PER_SECOND = 7.5  # 30 shapes over the clip: turns of at most 40° from shape to shape
 
 
 def run_demo(folder: Path | str) -> list[Path]:

@@ -235,7 +235,7 @@ def _trunk(width: int, height: int) -> Image.Image:
         for x in range(step // 2 * (row % 2), width + step, step):
             size = 3 * _FINE
             draw.ellipse((x - size, y - size, x + size, y + size), WAVE)
-    throat = ((0, 0), (0.24, 0), (0.20, 0.06), (0, 0.29))
+    throat = ((0, 0), (1, 0), (1, 0.012), (0.22, 0.012), (0.16, 0.06), (0.075, 0.17), (0, 0.27))
     draw.polygon([(x * width, y * height) for x, y in throat], SKIN)
     return picture
 

@@ -53,8 +53,8 @@ def ornaments(detail: Detail) -> list[Shell]:
     )
     bead = partial(blob, sides=detail(6), rings=detail(4))
     shells = [pin]
-    for side, x in (("left", 0.108), ("right", -0.108)):
-        shells.append(bead(f"{side}Pearl", (x, 1.588, -0.044), (0.009,) * 3, paint="vermilion"))
+    pearl = bead("leftPearl", (0.108, 1.588, -0.044), (0.009,) * 3, paint="vermilion")
+    shells += [pearl, pearl.mirror("rightPearl")]
     comb = blob(
         "comb",
         (0, 1.588, 0.022),

@@ -124,7 +124,7 @@ def neck(detail: Detail) -> Shell:
     """Skin from inside the collar to inside the head."""
 
     def held(points: Float64) -> Float64:
-        borders = ((1.285, 0.02), (1.345, 0.025))
+        borders = ((1.285, 0.03), (1.345, 0.03))
         return weights.chain(points[:, 1], ("chest", "neck", "head"), borders)
 
     path = [(0, 1.22, -0.012), (0, 1.30, -0.012), (0, 1.38, -0.004)]

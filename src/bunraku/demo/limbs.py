@@ -51,7 +51,10 @@ def arm(detail: Detail) -> Shell:
 
 
 def fingers(detail: Detail) -> list[Shell]:
-    """Thumb and four fingers of the left hand, each its own tube with its root in the palm."""
+    """Thumb and four fingers of the left hand, tubes with their roots in the palm.
+
+    They are hinged as wood is, without a soft blend.
+    """
 
     def finger_held(points: Float64) -> Float64:
         joints = ("leftHand", "leftMiddleProximal", "leftMiddleIntermediate")
@@ -113,7 +116,7 @@ def leg(detail: Detail) -> Shell:
         (0.70, 0.066, 0.066, 0.066),
     ]
     start, end, caps = 0.045, 0.70, (0.02, 0.05)
-    at = stations(start, end, detail(20), caps)
+    at = stations(start, end, detail(24), caps)
     reach = through(table, at) * dome(at, start, end, caps)[:, None]
     sides = detail(12)
     z, x = ring(*circle(sides), reach[:, 0], reach[:, 1], reach[:, 2])

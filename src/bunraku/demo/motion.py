@@ -13,7 +13,7 @@ from bunraku.model.clip import Clip, Interpolation, Path, Track
 from bunraku.rotation import quaternion, slerp
 
 LENGTH = 4.0
-RATE = 12  # keys per second of LINEAR tracks; legs solved this often keep the feet within 1 mm
+RATE = 12  # keys per second of LINEAR tracks; legs solved this often keep the ankles within 0.4 mm
 SLEEVE_LAG = 0.12  # seconds by which the sleeves' pockets follow the arms
 
 # Angles in degrees, lengths in metres; each row is (seconds, value). Curves rest at their knots.
@@ -34,7 +34,7 @@ _RIGHT_CURL = [(0, 18), (0.95, 8), (1.6, 20), (2.35, 4), (2.95, 4), (4, 18)]
 _HANG = ((0.50, -0.86, 0.06), (0.30, -0.87, 0.38), (-0.90, -0.25, 0.10))
 _LOWERED = ((0.34, -0.88, 0.32), (0.10, -0.90, 0.42), (-0.55, -0.30, -0.75))
 _VEIL = ((0.62, -0.44, 0.65), (-0.76, 0.64, 0.02), (-0.25, 0.05, -0.95))
-_OFFER = ((0.90, -0.14, 0.42), (0.93, 0.10, 0.34))
+_OFFER = ((0.92, -0.10, 0.38), (0.83, -0.02, 0.56))
 
 _BLINKS = (0.92, 1.62, 3.35)
 _SMILE = [(0, 0), (1.6, 0), (2.3, 1), (3.1, 1), (3.8, 0), (4, 0)]
@@ -204,7 +204,7 @@ def _arms(at: Float64, sign: int) -> dict[str, Float64]:
         bends.append(bend)
         rolls.append(0.0 if palm is None else _palm_turn(turn, bend, palm))
     if left:
-        order, knots = (0, 1, 1, 2, 2, 0), (0, 0.95, 1.2, 1.95, 2.95, 4)
+        order, knots = (0, 1, 1, 2, 2, 0), (0, 0.95, 1.1, 2.05, 2.9, 4)
     else:
         order, knots = (0, 1, 1, 2, 2, 0), (0, 0.95, 1.1, 1.8, 3.0, 4)
     i, s = _segment(np.array(knots, np.float64), at)

@@ -57,7 +57,7 @@ def make_puppet(detail: float = 1.0) -> Character:
     "rightLeg", each limb one closed shell. The result is the same, bit for bit, at every call.
 
     Args:
-        detail: 1 gives about 6,300 vertices; the count grows with its square.
+        detail: 1 gives about 6,400 vertices; the count grows with its square.
 
     Raises:
         RigError: detail is not between 0.5 and 8.

@@ -163,7 +163,7 @@ def section_theory(share: npt.ArrayLike, angle: float, *, twists: bool) -> Float
         angle: θ in radians.
         twists: whether the joint turns about the limb's own axis.
 
-    >>> section_theory(0.5, np.pi, twists=True) + 0.0
+    >>> float(section_theory(0.5, np.pi, twists=True))
     0.0
     >>> section_theory([0.0, 0.5], np.pi / 2, twists=False).round(4)
     array([1.    , 0.7071])
@@ -200,45 +200,49 @@ def report(character: Character, *, clip: str | int = 0, fps: float = 48.0) -> s
     assert stage.clip is not None
     times = stage.frame_times(fps)
     losses = joint_losses(character, times, clip=clip)
-    lines = [
-        f"# What bending costs: {character.name}, “{stage.clip.name}”",
-        "",
-        "Percent of the rest shape that is left when each joint turns furthest. LBS blends",
-        "matrices, DQS dual quaternions. *Theory* is LBS's section by √(1 − 2w(1 − w)(1 − cos θ)),",
-        "squared for a twist: cos(θ/2) or cos²(θ/2) where two joints share the skin half and half.",
-        "",
-        "| joint | turn | narrowest section: LBS | theory | DQS "
-        "| volume at the joint: LBS | DQS | volume of the limb: LBS | DQS |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
-    ]
-    for loss in losses:
-        numbers = [
-            loss.section["lbs"],
-            loss.theory,
-            loss.section["dqs"],
-            loss.joint_volume["lbs"],
-            loss.joint_volume["dqs"],
-            loss.limb_volume["lbs"],
-            loss.limb_volume["dqs"],
-        ]
-        cells = [loss.turn.label, f"{np.degrees(loss.angle):.0f}°"]
-        cells += [f"{100 * number:.1f} %" for number in numbers]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join([*lines, "", *_in_words(losses)]) + "\n"
+    lines = [f"# What bending costs: {character.name}, “{stage.clip.name}”", ""]
+    lines += [*_in_words(losses), "", *_table(losses), "", *_FOOTNOTE]
+    return "\n".join(lines) + "\n"
+
+
+_FOOTNOTE = (
+    "Percent of the rest shape that is left when each joint turns furthest: of the narrowest",
+    "cross-section, of the volume that both joints hold, of the whole limb's volume. LBS blends",
+    "matrices, DQS dual quaternions. Theory is LBS's section: √(1 − 2w(1 − w)(1 − cos θ)), squared",
+    "for a twist; cos(θ/2) or cos²(θ/2) where two joints share the skin half and half.",
+)
 
 
 def _in_words(losses: Sequence[JointLoss]) -> list[str]:
     words = []
     for loss in losses[:2]:
         lost = 100 * (1 - loss.section["lbs"])
-        volume = 100 * (loss.joint_volume["lbs"] - 1)
-        kept = 100 * (loss.joint_volume["dqs"] - 1)
-        words.append(
+        linear, dual = (100 * (loss.joint_volume[method] - 1) for method in METHODS)
+        words += [
             f"* The {loss.turn.label} by {np.degrees(loss.angle):.0f}°: LBS takes {lost:.0f} % of "
-            f"its section and changes its volume by {volume:+.0f} %; DQS keeps the section and "
-            f"changes the volume by {kept:+.0f} %."
-        )
+            "its cross-section and",
+            f"  {-linear:.0f} % of its volume; DQS keeps the section and changes the volume by "
+            f"{dual:+.0f} %.",
+        ]
     return words
+
+
+def _table(losses: Sequence[JointLoss]) -> list[str]:
+    """Markdown that also reads well as plain text."""
+    rows = [["joint", "turn", "section LBS", "theory", "section DQS"]]
+    rows[0] += ["volume LBS", "volume DQS", "limb LBS", "limb DQS"]
+    for loss in losses:
+        numbers = [loss.section["lbs"], loss.theory, loss.section["dqs"]]
+        numbers += [volume[m] for volume in (loss.joint_volume, loss.limb_volume) for m in METHODS]
+        cells = [loss.turn.label, f"{np.degrees(loss.angle):.0f}°"]
+        rows.append(cells + [f"{100 * number:.1f} %" for number in numbers])
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    rule = f"|{'-' * (widths[0] + 2)}|" + "".join("-" * (w + 1) + ":|" for w in widths[1:])
+    lines = [
+        "| " + " | ".join([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])]) + " |"
+        for row in rows
+    ]
+    return [lines[0], rule, *lines[1:]]
 
 
 def _ratio(now: Float64, before: Float64) -> float:

@@ -45,6 +45,8 @@ def shape_animation(character: Character, film: Deformation, name: str = "shapes
     times = checked(film.times, np.float64, (None,), "film.times")
     if not len(times):
         raise RigError("film: expected at least one frame, found none")
+    if len(film.positions) != len(times):
+        raise RigError(f"film: {len(times)} times, but {len(film.positions)} frames of positions")
     meshes: list[Mesh] = []
     attachments: list[Attachment] = []
     tracks: list[Track] = []
