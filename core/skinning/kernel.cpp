@@ -11,11 +11,11 @@ constexpr std::int64_t kTile = 1024;
 // Wide batches keep their results frame-in-lanes until a block is full, then turn it over into rows.
 constexpr std::int64_t kBlock = 32;
 
-template <Method kMethod, bool kOriented, typename Vertices, typename SiteOf>
+// `vertices`: one vertex for a wide batch, a group for a narrow one. `share` is used when mixing.
+template <Method kMethod, bool kOriented, typename Vertices, typename Rest, typename SiteOf>
 BUNRAKU_INLINE void bend(const DeformJob& job, const Batch& batch, const Vertices& vertices,
-                         const Vec& share, const SiteOf& site, Surface& out) {
-  Rest rest{};
-  read_rest<kOriented>(job, batch, vertices, rest);
+                         const Rest& rest, const Vec& share, const SiteOf& site,
+                         const Surface& out) {
   const InfluenceView& influences = job.influences;
   Vec norms{};
   if constexpr (kOriented) {
@@ -33,7 +33,8 @@ BUNRAKU_INLINE void bend(const DeformJob& job, const Batch& batch, const Vertice
     if constexpr (kMethod == Method::dqs) {
       dual_surface<kOriented>(job, duals, batch.stretches(), norms, rest, site, out);
     } else {
-      Surface dual{};
+      float results[10 * kLanes];
+      const Surface dual{results, results + 3 * kLanes, results + 6 * kLanes};
       dual_surface<kOriented>(job, duals, batch.stretches(), norms, rest, site, dual);
       mix<kOriented>(job, share, dual, out);
     }
@@ -67,16 +68,18 @@ void deform_wide(const DeformJob& job, const Batch& batch, std::int64_t begin, s
     const std::int64_t count = end - from < kBlock ? end - from : kBlock;
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t v = from + i;
-      Surface surface{};
       const Vec share = splat(kMethod == Method::mixed ? job.mix[v] : 0);
-      const auto site = [&](int lane) { return Site{batch.frame + (lane < batch.frames ? lane : batch.frames - 1), v}; };
-      bend<kMethod, kOriented>(job, batch, v, share, site, surface);
-      for (int k = 0; k < 3; ++k) store(positions + (3 * i + k) * kLanes, surface.position[k]);
-      if (kOriented && job.normals != nullptr) {
-        for (int k = 0; k < 3; ++k) store(normals + (3 * i + k) * kLanes, surface.normal[k]);
-      }
-      if (kOriented && job.tangents != nullptr) {
-        for (int k = 0; k < 4; ++k) store(tangents + (4 * i + k) * kLanes, surface.tangent[k]);
+      const auto site = [&](int lane) {
+        return Site{batch.frame + (lane < batch.frames ? lane : batch.frames - 1), v};
+      };
+      const Surface surface{positions + 3 * i * kLanes, normals + 3 * i * kLanes,
+                            tangents + 4 * i * kLanes};
+      if (is_morphed(job, v)) {
+        LaneRest rest;
+        read_rest(job, batch, v, rest);
+        bend<kMethod, kOriented>(job, batch, v, rest, share, site, surface);
+      } else {
+        bend<kMethod, kOriented>(job, batch, v, SharedRest(job, v), share, site, surface);
       }
     }
     write_rows(positions, 3 * count, batch, job.out_positions, 3 * from);
@@ -86,9 +89,9 @@ void deform_wide(const DeformJob& job, const Batch& batch, std::int64_t begin, s
 }
 
 template <int kWidth>
-BUNRAKU_INLINE void write_vertices(const Vec* columns, std::int64_t count, float* row) {
+BUNRAKU_INLINE void write_vertices(const float* columns, std::int64_t count, float* row) {
   for (std::int64_t lane = 0; lane < count; ++lane) {
-    for (int k = 0; k < kWidth; ++k) row[kWidth * lane + k] = columns[k][lane];
+    for (int k = 0; k < kWidth; ++k) row[kWidth * lane + k] = columns[k * kLanes + lane];
   }
 }
 
@@ -104,8 +107,11 @@ void deform_narrow(const DeformJob& job, const Batch& batch, std::int64_t begin,
       if (kMethod == Method::mixed) share[lane] = job.mix[group.vertex[lane]];
     }
     const auto site = [&](int lane) { return Site{batch.frame, group.vertex[lane]}; };
-    Surface surface{};
-    bend<kMethod, kOriented>(job, batch, group, share, site, surface);
+    float results[10 * kLanes];
+    const Surface surface{results, results + 3 * kLanes, results + 6 * kLanes};
+    LaneRest rest;
+    read_rest(job, batch, group, rest);
+    bend<kMethod, kOriented>(job, batch, group, rest, share, site, surface);
     write_vertices<3>(surface.position, count, row(job.out_positions) + 3 * from);
     if (kOriented && job.normals != nullptr) {
       write_vertices<3>(surface.normal, count, row(job.out_normals) + 3 * from);

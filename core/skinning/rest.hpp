@@ -5,86 +5,89 @@
 
 namespace bunraku::BUNRAKU_LEVEL::skinning {
 
-struct Rest {
-  Vec position[3], normal[3], tangent[4];
+// The same vertex in every lane, read from the geometry where it is used. What the job does not
+// want is null, and never read.
+struct SharedRest {
+  const float* positions;
+  const float* normals;
+  const float* tangents;
+
+  SharedRest(const DeformJob& job, std::int64_t vertex)
+      : positions(job.positions + 3 * vertex),
+        normals(job.normals == nullptr ? nullptr : job.normals + 3 * vertex),
+        tangents(job.tangents == nullptr ? nullptr : job.tangents + 4 * vertex) {}
+
+  BUNRAKU_INLINE Vec position(int k) const { return splat(positions[k]); }
+  BUNRAKU_INLINE Vec normal(int k) const { return splat(normals[k]); }
+  BUNRAKU_INLINE Vec tangent(int k) const { return splat(tangents[k]); }
 };
+
+// A vertex of its own in every lane: components 0…2 position, 3…5 normal, 6…9 tangent.
+struct LaneRest {
+  alignas(64) float lanes[10][kLanes];
+
+  BUNRAKU_INLINE Vec position(int k) const { return load(lanes[k]); }
+  BUNRAKU_INLINE Vec normal(int k) const { return load(lanes[3 + k]); }
+  BUNRAKU_INLINE Vec tangent(int k) const { return load(lanes[6 + k]); }
+};
+
+inline bool is_morphed(const DeformJob& job, std::int64_t vertex) {
+  const std::int32_t* first = job.morphs.first;
+  return first != nullptr && first[vertex] != first[vertex + 1];
+}
 
 namespace detail {
 
-BUNRAKU_INLINE void splat_row(const float* row, int count, Vec* out) {
-  for (int k = 0; k < count; ++k) out[k] = splat(row[k]);
-}
-
-// out += weights · delta for one entry; `deltas` may be null.
-BUNRAKU_INLINE void displace(const float* deltas, std::int64_t entry, const Vec& weights, Vec* out) {
-  if (deltas == nullptr) return;
-  for (int k = 0; k < 3; ++k) out[k] += weights * splat(deltas[3 * entry + k]);
-}
-
-BUNRAKU_INLINE void displace(const float* deltas, std::int64_t entry, float weight, float* out) {
-  if (deltas == nullptr) return;
-  for (int k = 0; k < 3; ++k) out[k] += weight * deltas[3 * entry + k];
-}
-
-// Weights of one active target in the frames of a wide batch.
-BUNRAKU_INLINE Vec frame_weights(const DeformJob& job, const Batch& batch, std::int64_t active) {
-  Vec weights;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    const std::int64_t ahead = lane < batch.frames ? lane : batch.frames - 1;
-    weights[lane] = job.morph_weights[(batch.frame + ahead) * job.morphs.active + active];
+// Calls add(component, deltas, entry, target) for every displacement of a vertex.
+template <typename Add>
+BUNRAKU_INLINE void each_displacement(const DeformJob& job, std::int64_t vertex, const Add& add) {
+  const MorphView& morphs = job.morphs;
+  const float* deltas[3] = {morphs.positions, job.normals == nullptr ? nullptr : morphs.normals,
+                            job.tangents == nullptr ? nullptr : morphs.tangents};
+  for (std::int64_t e = morphs.first[vertex]; e < morphs.first[vertex + 1]; ++e) {
+    for (int group = 0; group < 3; ++group) {
+      if (deltas[group] == nullptr) continue;
+      for (int k = 0; k < 3; ++k) add(3 * group + k, deltas[group][3 * e + k], morphs.weight[e]);
+    }
   }
-  return weights;
 }
 
 }  // namespace detail
 
-// kOriented: normals or tangents are wanted as well.
-template <bool kOriented>
-BUNRAKU_INLINE void read_rest(const DeformJob& job, const Batch& batch, std::int64_t vertex,
-                              Rest& rest) {
-  detail::splat_row(job.positions + 3 * vertex, 3, rest.position);
-  const bool normals = kOriented && job.normals != nullptr;
-  const bool tangents = kOriented && job.tangents != nullptr;
-  if (normals) detail::splat_row(job.normals + 3 * vertex, 3, rest.normal);
-  if (tangents) detail::splat_row(job.tangents + 4 * vertex, 4, rest.tangent);
-  const MorphView& morphs = job.morphs;
-  if (morphs.first == nullptr) return;
-  for (std::int64_t e = morphs.first[vertex]; e < morphs.first[vertex + 1]; ++e) {
-    const Vec weights = detail::frame_weights(job, batch, morphs.weight[e]);
-    detail::displace(morphs.positions, e, weights, rest.position);
-    if (normals) detail::displace(morphs.normals, e, weights, rest.normal);
-    if (tangents) detail::displace(morphs.tangents, e, weights, rest.tangent);
-  }
+// One morphed vertex in the frames of a wide batch.
+inline void read_rest(const DeformJob& job, const Batch& batch, std::int64_t vertex, LaneRest& rest) {
+  const SharedRest shared(job, vertex);
+  for (int k = 0; k < 3; ++k) store(rest.lanes[k], shared.position(k));
+  for (int k = 0; k < 3 && job.normals != nullptr; ++k) store(rest.lanes[3 + k], shared.normal(k));
+  for (int k = 0; k < 4 && job.tangents != nullptr; ++k) store(rest.lanes[6 + k], shared.tangent(k));
+  const std::int64_t active = job.morphs.active;
+  const float* weights = job.morph_weights + batch.frame * active;
+  detail::each_displacement(job, vertex, [&](int component, float delta, std::int32_t target) {
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const std::int64_t ahead = lane < batch.frames ? lane : batch.frames - 1;
+      rest.lanes[component][lane] += weights[ahead * active + target] * delta;
+    }
+  });
 }
 
-template <bool kOriented>
-BUNRAKU_INLINE void read_rest(const DeformJob& job, const Batch& batch, const VertexGroup& group,
-                              Rest& rest) {
-  const MorphView& morphs = job.morphs;
-  const float* weights = job.morph_weights + batch.frame * morphs.active;
-  const bool normals = kOriented && job.normals != nullptr;
-  const bool tangents = kOriented && job.tangents != nullptr;
-  float lanes[10][kLanes];
+// kLanes vertices in the frame of a narrow batch.
+inline void read_rest(const DeformJob& job, const Batch& batch, const VertexGroup& group,
+                      LaneRest& rest) {
   for (int lane = 0; lane < kLanes; ++lane) {
     const std::int64_t v = group.vertex[lane];
-    float row[10] = {};
-    for (int k = 0; k < 3; ++k) row[k] = job.positions[3 * v + k];
-    for (int k = 0; k < 3 && normals; ++k) row[3 + k] = job.normals[3 * v + k];
-    for (int k = 0; k < 4 && tangents; ++k) row[6 + k] = job.tangents[4 * v + k];
-    if (morphs.first != nullptr) {
-      for (std::int64_t e = morphs.first[v]; e < morphs.first[v + 1]; ++e) {
-        const float weight = weights[morphs.weight[e]];
-        detail::displace(morphs.positions, e, weight, row);
-        if (normals) detail::displace(morphs.normals, e, weight, row + 3);
-        if (tangents) detail::displace(morphs.tangents, e, weight, row + 6);
-      }
+    for (int k = 0; k < 3; ++k) rest.lanes[k][lane] = job.positions[3 * v + k];
+    for (int k = 0; k < 3 && job.normals != nullptr; ++k) {
+      rest.lanes[3 + k][lane] = job.normals[3 * v + k];
     }
-    for (int k = 0; k < (kOriented ? 10 : 3); ++k) lanes[k][lane] = row[k];
+    for (int k = 0; k < 4 && job.tangents != nullptr; ++k) {
+      rest.lanes[6 + k][lane] = job.tangents[4 * v + k];
+    }
+    if (!is_morphed(job, v)) continue;
+    const float* weights = job.morph_weights + batch.frame * job.morphs.active;
+    detail::each_displacement(job, v, [&](int component, float delta, std::int32_t target) {
+      rest.lanes[component][lane] += weights[target] * delta;
+    });
   }
-  for (int k = 0; k < 3; ++k) rest.position[k] = load(lanes[k]);
-  if (!kOriented) return;
-  for (int k = 0; k < 3; ++k) rest.normal[k] = load(lanes[3 + k]);
-  for (int k = 0; k < 4; ++k) rest.tangent[k] = load(lanes[6 + k]);
 }
 
 }  // namespace bunraku::BUNRAKU_LEVEL::skinning

@@ -6,8 +6,12 @@
 
 namespace bunraku::BUNRAKU_LEVEL::skinning {
 
+// Where results go: kLanes floats for each of 3, 3 and 4 components. Not vectors, so that what
+// is not wanted need not exist.
 struct Surface {
-  Vec position[3], normal[3], tangent[4];
+  float* position;
+  float* normal;
+  float* tangent;
 };
 
 namespace detail {
@@ -22,21 +26,33 @@ BUNRAKU_INLINE Vec dot(const Vec* a, const Vec* b) { return a[0] * b[0] + a[1] *
 
 BUNRAKU_INLINE Vec larger(const Vec& a, const Vec& b) { return a > b ? a : b; }
 
-// out = S·v for the symmetric S (xx, yy, zz, xy, xz, yz).
-BUNRAKU_INLINE void symmetric_times(const Vec (&s)[6], const Vec* v, Vec* out) {
-  out[0] = s[0] * v[0] + s[3] * v[1] + s[4] * v[2];
-  out[1] = s[3] * v[0] + s[1] * v[1] + s[5] * v[2];
-  out[2] = s[4] * v[0] + s[5] * v[1] + s[2] * v[2];
+// v = S·v for the symmetric S (xx, yy, zz, xy, xz, yz). Where no joint stretches, S is a multiple
+// of the identity and the short way gives the same bits.
+BUNRAKU_INLINE void stretched(bool stretches, const Vec (&s)[6], Vec* v) {
+  if (stretches) {
+    const Vec x = v[0], y = v[1], z = v[2];
+    v[0] = s[0] * x + s[3] * y + s[4] * z;
+    v[1] = s[3] * x + s[1] * y + s[5] * z;
+    v[2] = s[4] * x + s[5] * y + s[2] * z;
+  } else {
+    for (int k = 0; k < 3; ++k) v[k] *= s[0];
+  }
 }
 
 // Opposite directions that cancel give the one with the larger share.
-BUNRAKU_INLINE void mix_directions(const Vec& share, const Vec* b, Vec* a) {
-  Vec sum[3];
-  for (int k = 0; k < 3; ++k) sum[k] = share * b[k] + (1 - share) * a[k];
+BUNRAKU_INLINE void mix_directions(const Vec& share, const float* b, float* a) {
+  Vec from[3], to[3], sum[3];
+  for (int k = 0; k < 3; ++k) {
+    from[k] = load(a + k * kLanes);
+    to[k] = load(b + k * kLanes);
+    sum[k] = share * to[k] + (1 - share) * from[k];
+  }
   const Vec square = dot(sum, sum);
   const Vec inverse = 1 / sqrt(square);
   const Mask fine = square > 1e-10f;
-  for (int k = 0; k < 3; ++k) a[k] = fine ? sum[k] * inverse : (share < 0.5f ? a[k] : b[k]);
+  for (int k = 0; k < 3; ++k) {
+    store(a + k * kLanes, fine ? sum[k] * inverse : (share < 0.5f ? from[k] : to[k]));
+  }
 }
 
 }  // namespace detail
@@ -47,56 +63,62 @@ BUNRAKU_INLINE void mix_directions(const Vec& share, const Vec* b, Vec* a) {
 inline constexpr float kSmall = 1e-30f, kLarge = 1e30f;
 inline constexpr float kSquare = static_cast<float>(kCollapsed * kCollapsed);
 
-template <typename SiteOf>
+template <typename Rest, typename SiteOf>
 BUNRAKU_INLINE void finish_normals(const DeformJob& job, const Vec (&n)[3], const Vec (&a)[9],
                                    const Vec& norms, const Rest& rest, const SiteOf& site,
-                                   Surface& out) {
+                                   const Surface& out) {
   const Vec square = detail::dot(n, n);
   const Vec inverse = 1 / sqrt(square);
-  for (int k = 0; k < 3; ++k) out.normal[k] = n[k] * inverse;
+  for (int k = 0; k < 3; ++k) store(out.normal + k * kLanes, n[k] * inverse);
   const Mask fine =
       (square > detail::larger(kSquare * norms * norms, splat(kSmall))) & (square < kLarge);
   const unsigned bad = ~bits(fine) & kAllBits;
   if (__builtin_expect(bad == 0, 1)) return;
+  Vec kept[12];  // a copy made here only: indexing `a` by lane would keep it out of registers
+  for (int k = 0; k < 9; ++k) kept[k] = a[k];
+  for (int k = 0; k < 3; ++k) kept[9 + k] = rest.normal(k);
   for (int lane = 0; lane < kLanes; ++lane) {
     if ((bad >> lane & 1) == 0) continue;
-    const double from[3] = {rest.normal[0][lane], rest.normal[1][lane], rest.normal[2][lane]};
-    double blend[9], normal[3];
-    for (int k = 0; k < 9; ++k) blend[k] = a[k][lane];
+    double blend[9], from[3], normal[3];
+    for (int k = 0; k < 9; ++k) blend[k] = kept[k][lane];
+    for (int k = 0; k < 3; ++k) from[k] = kept[9 + k][lane];
     rescue_normal(job, site(lane), blend, from, normal);
-    for (int k = 0; k < 3; ++k) out.normal[k][lane] = static_cast<float>(normal[k]);
+    for (int k = 0; k < 3; ++k) out.normal[k * kLanes + lane] = static_cast<float>(normal[k]);
   }
 }
 
-template <typename SiteOf>
+template <typename Rest, typename SiteOf>
 BUNRAKU_INLINE void finish_tangents(const DeformJob& job, const Vec (&t)[3], const Vec& det,
                                     const Vec (&a)[9], const Vec& norms, const Rest& rest,
-                                    const SiteOf& site, Surface& out) {
+                                    const SiteOf& site, const Surface& out) {
   const Vec square = detail::dot(t, t);
   const Vec inverse = 1 / sqrt(square);
-  for (int k = 0; k < 3; ++k) out.tangent[k] = t[k] * inverse;
-  out.tangent[3] = negate_where(det < 0, rest.tangent[3]);
+  for (int k = 0; k < 3; ++k) store(out.tangent + k * kLanes, t[k] * inverse);
+  store(out.tangent + 3 * kLanes, negate_where(det < 0, rest.tangent(3)));
   const Vec volume = det * det;
   const Mask fine =
       (square > detail::larger(kSquare * norms, splat(kSmall))) & (square < kLarge) &
       (volume > detail::larger(kSquare * norms * norms * norms, splat(kSmall))) & (volume < kLarge);
   const unsigned bad = ~bits(fine) & kAllBits;
   if (__builtin_expect(bad == 0, 1)) return;
+  Vec kept[13];
+  for (int k = 0; k < 9; ++k) kept[k] = a[k];
+  for (int k = 0; k < 4; ++k) kept[9 + k] = rest.tangent(k);
   for (int lane = 0; lane < kLanes; ++lane) {
     if ((bad >> lane & 1) == 0) continue;
-    double from[4], blend[9], tangent[4];
-    for (int k = 0; k < 4; ++k) from[k] = rest.tangent[k][lane];
-    for (int k = 0; k < 9; ++k) blend[k] = a[k][lane];
+    double blend[9], from[4], tangent[4];
+    for (int k = 0; k < 9; ++k) blend[k] = kept[k][lane];
+    for (int k = 0; k < 4; ++k) from[k] = kept[9 + k][lane];
     rescue_tangent(job, site(lane), blend, from, tangent);
-    for (int k = 0; k < 4; ++k) out.tangent[k][lane] = static_cast<float>(tangent[k]);
+    for (int k = 0; k < 4; ++k) out.tangent[k * kLanes + lane] = static_cast<float>(tangent[k]);
   }
 }
 
 // Position by the blended 3×4 rows; the order of the sums is part of the result.
-BUNRAKU_INLINE void place(const Vec (&m)[12], const Vec (&p)[3], Vec (&out)[3]) {
+BUNRAKU_INLINE void place(const Vec (&m)[12], const Vec (&p)[3], float* out) {
   for (int i = 0; i < 3; ++i) {
     const Vec* row = m + 4 * i;
-    out[i] = row[0] * p[0] + row[1] * p[1] + row[2] * p[2] + row[3];
+    store(out + i * kLanes, row[0] * p[0] + row[1] * p[1] + row[2] * p[2] + row[3]);
   }
 }
 
@@ -125,10 +147,11 @@ BUNRAKU_INLINE void rigid_rows(const Vec (&q)[8], Vec (&m)[12]) {
 
 // Linear blend: everything by the blended matrix; normals by its cofactors, so that mirrors and
 // non-uniform scale are right.
-template <bool kOriented, typename SiteOf>
+template <bool kOriented, typename Rest, typename SiteOf>
 BUNRAKU_INLINE void linear_surface(const DeformJob& job, const Vec (&m)[12], const Vec& norms,
-                                   const Rest& rest, const SiteOf& site, Surface& out) {
-  place(m, rest.position, out.position);
+                                   const Rest& rest, const SiteOf& site, const Surface& out) {
+  const Vec p[3] = {rest.position(0), rest.position(1), rest.position(2)};
+  place(m, p, out.position);
   if (!kOriented) return;
   const Vec a[9] = {m[0], m[1], m[2], m[4], m[5], m[6], m[8], m[9], m[10]};
   const Vec c0[3] = {a[0], a[3], a[6]}, c1[3] = {a[1], a[4], a[7]}, c2[3] = {a[2], a[5], a[8]};
@@ -138,68 +161,66 @@ BUNRAKU_INLINE void linear_surface(const DeformJob& job, const Vec (&m)[12], con
     detail::cross(c2, c0, k1);
     detail::cross(c0, c1, k2);
     for (int k = 0; k < 3; ++k) {
-      r[k] = k0[k] * rest.normal[0] + k1[k] * rest.normal[1] + k2[k] * rest.normal[2];
+      r[k] = k0[k] * rest.normal(0) + k1[k] * rest.normal(1) + k2[k] * rest.normal(2);
     }
     finish_normals(job, r, a, norms, rest, site, out);
   }
   if (job.tangents != nullptr) {
     for (int k = 0; k < 3; ++k) {
-      r[k] = c0[k] * rest.tangent[0] + c1[k] * rest.tangent[1] + c2[k] * rest.tangent[2];
+      r[k] = c0[k] * rest.tangent(0) + c1[k] * rest.tangent(1) + c2[k] * rest.tangent(2);
     }
     finish_tangents(job, r, detail::dot(c0, k0), a, norms, rest, site, out);
   }
 }
 
 // Dual quaternions: the blended stretch first, then the blended rigid motion.
-template <bool kOriented, typename SiteOf>
+template <bool kOriented, typename Rest, typename SiteOf>
 BUNRAKU_INLINE void dual_surface(const DeformJob& job, const DualQuaternions& blend,
                                  bool stretches, const Vec& norms, const Rest& rest,
-                                 const SiteOf& site, Surface& out) {
-  Vec m[12], p[3], n[3], t[3], det;
+                                 const SiteOf& site, const Surface& out) {
+  Vec m[12];
   rigid_rows(blend.q, m);
-  const Vec &xx = blend.stretch[0], &yy = blend.stretch[1], &zz = blend.stretch[2];
-  const Vec &xy = blend.stretch[3], &xz = blend.stretch[4], &yz = blend.stretch[5];
-  if (stretches) {
-    detail::symmetric_times(blend.stretch, rest.position, p);
-    if (kOriented) {
-      const Vec k[6] = {yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy,
-                        yz * xz - xy * zz, xy * yz - yy * xz, xy * xz - xx * yz};
-      detail::symmetric_times(k, rest.normal, n);
-      detail::symmetric_times(blend.stretch, rest.tangent, t);
-      det = xx * k[0] + xy * k[3] + xz * k[4];
-    }
-  } else {  // what the above comes to, bit for bit, when the stretch is a multiple of the identity
-    for (int k = 0; k < 3; ++k) {
-      p[k] = xx * rest.position[k];
-      n[k] = (xx * xx) * rest.normal[k];
-      t[k] = xx * rest.tangent[k];
-    }
-    det = xx * (xx * xx);
-  }
+  const Vec(&s)[6] = blend.stretch;
+  const Vec &xx = s[0], &yy = s[1], &zz = s[2], &xy = s[3], &xz = s[4], &yz = s[5];
+  Vec p[3] = {rest.position(0), rest.position(1), rest.position(2)};
+  detail::stretched(stretches, s, p);
   place(m, p, out.position);
   if (!kOriented) return;
   Vec a[9], r[3];
-  for (int i = 0; i < 3; ++i) detail::symmetric_times(blend.stretch, m + 4 * i, a + 3 * i);
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) a[3 * i + j] = m[4 * i + j];
+    detail::stretched(stretches, s, a + 3 * i);
+  }
+  const Vec k[6] = {yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy,
+                    yz * xz - xy * zz, xy * yz - yy * xz, xy * xz - xx * yz};
   if (job.normals != nullptr) {
+    Vec n[3] = {rest.normal(0), rest.normal(1), rest.normal(2)};
+    detail::stretched(stretches, k, n);
     for (int i = 0; i < 3; ++i) r[i] = m[4 * i] * n[0] + m[4 * i + 1] * n[1] + m[4 * i + 2] * n[2];
     finish_normals(job, r, a, norms, rest, site, out);
   }
   if (job.tangents != nullptr) {
+    Vec t[3] = {rest.tangent(0), rest.tangent(1), rest.tangent(2)};
+    detail::stretched(stretches, s, t);
     for (int i = 0; i < 3; ++i) r[i] = m[4 * i] * t[0] + m[4 * i + 1] * t[1] + m[4 * i + 2] * t[2];
+    const Vec det = xx * k[0] + xy * k[3] + xz * k[4];
     finish_tangents(job, r, det, a, norms, rest, site, out);
   }
 }
 
-// share · b + (1 − share) · a, directions brought back to unit length.
+// a = share · b + (1 − share) · a, directions brought back to unit length.
 template <bool kOriented>
-BUNRAKU_INLINE void mix(const DeformJob& job, const Vec& share, const Surface& b, Surface& a) {
-  const Vec rest = 1 - share;
-  for (int k = 0; k < 3; ++k) a.position[k] = share * b.position[k] + rest * a.position[k];
+BUNRAKU_INLINE void mix(const DeformJob& job, const Vec& share, const Surface& b, const Surface& a) {
+  for (int k = 0; k < 3; ++k) {
+    const Vec from = load(a.position + k * kLanes), to = load(b.position + k * kLanes);
+    store(a.position + k * kLanes, share * to + (1 - share) * from);
+  }
   if (!kOriented) return;
   if (job.normals != nullptr) detail::mix_directions(share, b.normal, a.normal);
   if (job.tangents != nullptr) {
     detail::mix_directions(share, b.tangent, a.tangent);
-    a.tangent[3] = share < 0.5f ? a.tangent[3] : b.tangent[3];
+    const Vec from = load(a.tangent + 3 * kLanes), to = load(b.tangent + 3 * kLanes);
+    store(a.tangent + 3 * kLanes, share < 0.5f ? from : to);
   }
 }
 
