@@ -29,6 +29,8 @@ Tree = dict[str, Any]
 SHEAR_TOLERANCE = 1e-5
 
 
+# Numbers out of range are found by their values, not by warnings on the way.
+@np.errstate(all="ignore")
 def character_from_gltf(file: GltfFile) -> Character:
     """The character a document describes; `document` of the result is the file itself.
 
@@ -87,6 +89,7 @@ def character_from_gltf(file: GltfFile) -> Character:
         raise FormatError(f"{file.source}: {error}") from None
 
 
+@np.errstate(all="ignore")
 def clips_from_gltf(file: GltfFile) -> tuple[Clip, ...]:
     """Only the animations of a document, targets being node indices."""
     animations = AnimationReader(AccessorReader(file), _context(file))
@@ -149,6 +152,8 @@ def decompose(
     scales[np.linalg.det(block) < 0, 0] *= -1
     directions = block / np.where(scales == 0, 1, scales)[:, None, :]
     gram = directions.transpose(0, 2, 1) @ directions
+    if not np.isfinite(gram).all():
+        raise RigError("a node matrix holds numbers out of range")
     askew = np.abs(gram - np.eye(3)).max(axis=(1, 2)) > 1e-6
     if askew.any():
         u, _, vt = np.linalg.svd(directions[askew])

@@ -100,7 +100,8 @@ class AnimationReader:
         values = self.reader.floats(index)
         keys = values[1::3] if cubic else values
         lengths = np.sqrt(np.einsum("ij,ij->i", keys, keys, dtype=np.float64))
-        off = np.abs(lengths - 1) > UNIT_TOLERANCE
+        # what is not finite is left for the track to refuse
+        off = (np.abs(lengths - 1) > UNIT_TOLERANCE) & (lengths < np.inf)
         if off.any():
             if lengths.min() < 1e-6:
                 key = int(lengths.argmin())

@@ -100,7 +100,7 @@ class MeshReader:
             geometry = self._geometries[key] = self._geometry(attributes, morphs, place)
         if draco is not None:
             # a decoder hands out triangles, whatever mode they were encoded from
-            return geometry, (self._checked(draco, geometry, (*place, "extensions")), "triangles")
+            return geometry, (self._checked(draco, geometry, where), "triangles")
         return geometry, self._topology(primitive, geometry, place)
 
     def _geometry(
@@ -224,6 +224,9 @@ class MeshReader:
         mode = primitive.get("mode", 4)
         source = primitive.get("indices", -1 - geometry.vertex_count)
         key = (source, mode)
+        where = spell((*place, "indices"))
+        if geometry.vertex_count == 0:  # no POSITION: noted by the rules, nothing to show
+            return _faces(np.zeros(0, np.int32), mode)
         if key not in self._faces:
             if source >= 0:
                 corners = self.reader.raw(source)[:, 0]
@@ -233,22 +236,20 @@ class MeshReader:
             if len(corners) % unit:
                 message = f"{len(corners)} corners are no multiple of {unit}; the rest is ignored"
                 self.context.note("primitive-incomplete", place, message)
-            self.reader.budget.spend(16 * len(corners), spell(place))
-            self._faces[key] = _faces(corners, mode)
+            self.reader.budget.spend(28 * len(corners), where)
+            faces, topology = _faces(corners, mode)
+            self._faces[key] = (self._checked(faces, geometry, where), topology)
         faces, topology = self._faces[key]
         # spent again for every primitive: each of them walks the faces
-        self.reader.budget.spend(faces.nbytes, spell(place))
-        return self._checked(faces, geometry, (*place, "indices")), topology
+        self.reader.budget.spend(faces.nbytes, where)
+        return self._checked(faces, geometry, where), topology
 
-    def _checked(self, faces: npt.NDArray[Any], geometry: Geometry, place: Place) -> Int32:
-        if geometry.vertex_count == 0 and faces.size:
-            # no POSITION: noted by the rules, nothing to show
-            return np.zeros((0, faces.shape[1]), np.int32)
+    def _checked(self, faces: npt.NDArray[Any], geometry: Geometry, where: str) -> Int32:
+        """Faces as int32, all corners of which exist."""
         if faces.size and faces.max() >= geometry.vertex_count:
             raise FormatError(
                 self.reader.where(
-                    f"{spell(place)}: expected vertices below {geometry.vertex_count},"
-                    f" found {faces.max()}"
+                    f"{where}: expected vertices below {geometry.vertex_count}, found {faces.max()}"
                 )
             )
         return faces.astype(np.int32, copy=False)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bunraku.errors import Note
+from bunraku.errors import Note, UnsupportedError
 from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.gltf.encoding import BufferBuilder, put
 from bunraku.formats.gltf.from_gltf import character_from_gltf
@@ -150,7 +150,12 @@ class _Writer:
                 self._inverse_bind_matrices(tree, skin)
 
     def _inverse_bind_matrices(self, tree: Tree, skin: Skin) -> None:
-        matrices = skin.inverse_bind_matrices.astype(np.float32)
+        with np.errstate(over="ignore"):
+            matrices = skin.inverse_bind_matrices.astype(np.float32)
+        if not np.isfinite(matrices).all():
+            raise UnsupportedError(
+                f"skin {skin.name!r}: an inverse bind matrix is too large for glTF's float32"
+            )
         if (matrices == np.eye(4, dtype=np.float32)).all():
             tree.pop("inverseBindMatrices", None)
         else:
