@@ -40,7 +40,7 @@ class Sketch:
             "count": len(flat),
             "type": kind,
         }
-        if len(flat) and kind != "MAT4":
+        if len(flat) and kind != "MAT4" and np.isfinite(flat).all():  # JSON knows no NaN
             accessor |= {"min": flat.min(axis=0).tolist(), "max": flat.max(axis=0).tolist()}
         return self.accessor(**(accessor | extra))
 

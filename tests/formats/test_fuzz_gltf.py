@@ -13,6 +13,7 @@ import re
 import struct
 import time
 import tracemalloc
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -149,7 +150,8 @@ def check(data: bytes, label: str) -> str:
     assert message.startswith("fuzz.glb: "), f"{label}: no file in {message}"
     assert len(message) < 1000, f"{label}: {len(message)} characters"
     if outcome == "character":
-        gltf_from_character(replace(character, document=None))
+        with suppress(BunrakuError):  # numbers near the end of their range may not be writable
+            gltf_from_character(replace(character, document=None))
     return outcome
 
 
