@@ -15,6 +15,7 @@ extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.napoleon",
+    "docstrings",
     "mathml",
 ]
 exclude_patterns = ["_build", "jupyter_execute"]
@@ -39,6 +40,8 @@ nb_merge_streams = True
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_type_aliases = {"ArrayLike": "ArrayLike"}
+ALIASES = ("Float32", "Float64", "Floats", "Int32", "Method", "Path", "Topology", "Interpolation")
+autodoc_type_aliases = {name: name for name in (*ALIASES, "ArrayLike", "npt.ArrayLike")}
 napoleon_numpy_docstring = False
 napoleon_use_ivar = True
+napoleon_attr_annotations = False  # the signature says them
