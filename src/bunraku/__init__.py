@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bunraku.bake import bake as bake
+    from bunraku.baking import bake as bake
     from bunraku.demo import make_puppet as make_puppet
     from bunraku.errors import BunrakuError as BunrakuError
     from bunraku.errors import FormatError as FormatError
@@ -38,7 +38,7 @@ __version__ = "0.1.0"
 # The rooms behind the public face are opened when they are first asked for, so that
 # `bunraku --help` does not pay for NumPy and `import bunraku` not for what it does not use.
 _ROOMS = {
-    "bunraku.bake": ["bake"],
+    "bunraku.baking": ["bake"],
     "bunraku.demo": ["make_puppet"],
     "bunraku.errors": ["BunrakuError", "FormatError", "Note", "RigError", "UnsupportedError"],
     "bunraku.formats": ["load", "load_clips", "save"],
