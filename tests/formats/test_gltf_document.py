@@ -203,6 +203,12 @@ NOTED: dict[str, tuple[str, Any, str, str]] = {
     "an extra weight": ("meshes/0/weights", [1, 2], "weights-miscounted", "meshes[0].weights"),
     "a skin without a mesh": ("nodes/0/mesh", None, "skin-without-mesh", "nodes[0].skin"),
     "a rotation of length 2": ("nodes/1/rotation", [0, 0, 0, 2], "rotation-not-unit", "nodes[1]"),
+    "a matrix that agrees": (
+        "nodes/2/matrix",
+        [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 1],
+        "matrix-and-trs",
+        "nodes[2]",
+    ),
     "a camera that is not there": ("nodes/1/camera", 3, "dangling-reference", "nodes[1].camera"),
     "joints of two trees": ("nodes/1/children", None, "skin-without-common-root", "skins[0]"),
     "a joint outside the scene": ("scenes/0/nodes", [0], "skin-outside-scene", "nodes[0]"),

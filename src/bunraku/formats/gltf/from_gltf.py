@@ -14,7 +14,7 @@ import numpy as np
 from bunraku.errors import BunrakuError, FormatError, RigError
 from bunraku.formats.gltf.accessors import AccessorReader
 from bunraku.formats.gltf.document import GltfFile
-from bunraku.formats.gltf.node_rules import parents_of
+from bunraku.formats.gltf.node_rules import TRS, parents_of
 from bunraku.formats.gltf.read_animations import AnimationReader
 from bunraku.formats.gltf.read_meshes import MeshReader
 from bunraku.formats.gltf.schema import KINDS, Context
@@ -109,7 +109,7 @@ def read_skeleton(tree: Tree, context: Context) -> Skeleton:
     scales = np.ones((count, 3))
     matrices = []
     for i, node in enumerate(nodes):
-        if "matrix" in node:
+        if "matrix" in node and node.keys().isdisjoint(TRS):
             matrices.append(i)
         if "translation" in node:
             translations[i] = node["translation"]

@@ -13,6 +13,7 @@ from bunraku.formats.gltf.schema import Context, Place, spell
 
 Tree = dict[str, Any]
 
+TRS = ("translation", "rotation", "scale")
 # glTF stores quaternions as floats or 16-bit integers; beyond this something else was meant.
 UNIT_TOLERANCE = 1e-3
 # More scenes than this are not searched for skins whose joints lie elsewhere.
@@ -56,13 +57,10 @@ def check_nodes(tree: Tree, context: Context) -> None:
                     f" the parent {owner[child]}"
                 )
             owner[child] = i
-        if "matrix" in node and not node.keys().isdisjoint(("translation", "rotation", "scale")):
-            raise FormatError(
-                f"{context.source}: {spell(place)}: has a matrix as well as translation, rotation"
-                " or scale; expected one or the other"
-            )
         if "rotation" in node:
             _check_unit(node["rotation"], (*place, "rotation"), context)
+        if "matrix" in node and not node.keys().isdisjoint(TRS):
+            _check_agreement(node, place, context)
         _check_shown(tree, node, place, context)
     parents = parents_of(tree)
     roots = roots_of(tree, parents)
@@ -80,6 +78,29 @@ def check_nodes(tree: Tree, context: Context) -> None:
                     f" whose parent is {parents[root]}"
                 )
     _check_skin_scenes(tree, roots, context)
+
+
+def _check_agreement(node: Tree, place: Place, context: Context) -> None:
+    """A node has a matrix or TRS; where it has both they must at least say the same."""
+    rotation = node.get("rotation", (0, 0, 0, 1))
+    x, y, z, w = (number / math.hypot(*rotation) for number in rotation)
+    columns = (
+        (1 - 2 * (y * y + z * z), 2 * (x * y + z * w), 2 * (x * z - y * w), 0),
+        (2 * (x * y - z * w), 1 - 2 * (x * x + z * z), 2 * (y * z + x * w), 0),
+        (2 * (x * z + y * w), 2 * (y * z - x * w), 1 - 2 * (x * x + y * y), 0),
+    )
+    scale = node.get("scale", (1, 1, 1))
+    product = [n * s for column, s in zip(columns, scale, strict=True) for n in column]
+    product += [*node.get("translation", (0, 0, 0)), 1]
+    size = max(map(abs, node["matrix"]))
+    apart = max(abs(a - b) for a, b in zip(node["matrix"], product, strict=True))
+    if apart > 1e-5 * size:
+        raise FormatError(
+            f"{context.source}: {spell(place)}: has a matrix as well as translation, rotation"
+            f" or scale, and they differ by {apart:.3g}; expected one or the other"
+        )
+    message = "has a matrix as well as translation, rotation or scale; they agree"
+    context.note("matrix-and-trs", place, message)
 
 
 def _check_unit(rotation: list[float], place: Place, context: Context) -> None:
