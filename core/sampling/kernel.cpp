@@ -15,7 +15,8 @@ inline Vector4 load4(const double* from) { return *reinterpret_cast<const Unalig
 inline void store4(double* to, Vector4 value) { *reinterpret_cast<Unaligned4*>(to) = value; }
 
 // Where each frame of a block lies among the keys of a timeline. Exactly on a key (within
-// kSameTime, before the first or after the last) `next` is `key` and `u` is 0.
+// kSameTime, before the first or after the last) `next` is `key` and `u` is 0. Frames are filled
+// up to a multiple of four with such places on key 0.
 struct Places {
   std::int64_t key[kBlock];
   std::int64_t next[kBlock];
@@ -23,12 +24,13 @@ struct Places {
   double duration[kBlock];  // t₁ − t₀
 };
 
-// The last key at or before `time`, or key 0. Tries `hint` and its successor first.
+// The last key at or before `time`, or key 0 if there is none. Tries `hint` and its successor first.
 inline std::int64_t key_before(const double* times, std::int64_t count, double time, std::int64_t hint) {
   if (times[hint] <= time) {
     if (hint + 1 == count || time < times[hint + 1]) return hint;
     if (hint + 2 == count || time < times[hint + 2]) return hint + 1;
   }
+  if (time < times[0]) return 0;
   // Halving by addition alone, so that the compiler needs no branch that could be mispredicted.
   std::int64_t low = 0;
   for (std::int64_t length = count; length > 1;) {
@@ -60,21 +62,25 @@ void locate(const double* keys, std::int64_t count, const double* times, int fra
     places.u[f] = u;
     places.duration[f] = duration;
   }
+  for (int f = frames; f % 4 != 0; ++f) {
+    places.key[f] = places.next[f] = 0;
+    places.u[f] = places.duration[f] = 0;
+  }
 }
 
 // sin(x) / x of x² for |x| ≤ π/2: the Taylor series, whose first term left out is 8e-19.
-inline double sine_ratio(double x2) {
-  double sum = 1.0 / 51090942171709440000.0;     //  1/21!
-  sum = sum * x2 - 1.0 / 121645100408832000.0;   // −1/19!
-  sum = sum * x2 + 1.0 / 355687428096000.0;      //  1/17!
-  sum = sum * x2 - 1.0 / 1307674368000.0;        // −1/15!
-  sum = sum * x2 + 1.0 / 6227020800.0;           //  1/13!
-  sum = sum * x2 - 1.0 / 39916800.0;             // −1/11!
-  sum = sum * x2 + 1.0 / 362880.0;               //  1/9!
-  sum = sum * x2 - 1.0 / 5040.0;                 // −1/7!
-  sum = sum * x2 + 1.0 / 120.0;                  //  1/5!
-  sum = sum * x2 - 1.0 / 6.0;                    // −1/3!
-  return sum * x2 + 1.0;
+inline Vector4 sine_ratio(Vector4 x2) {
+  Vector4 sum = x2 * (1.0 / 51090942171709440000.0);  //  1/21!
+  sum = (sum - 1.0 / 121645100408832000.0) * x2;      // −1/19!
+  sum = (sum + 1.0 / 355687428096000.0) * x2;         //  1/17!
+  sum = (sum - 1.0 / 1307674368000.0) * x2;           // −1/15!
+  sum = (sum + 1.0 / 6227020800.0) * x2;              //  1/13!
+  sum = (sum - 1.0 / 39916800.0) * x2;                // −1/11!
+  sum = (sum + 1.0 / 362880.0) * x2;                  //  1/9!
+  sum = (sum - 1.0 / 5040.0) * x2;                    // −1/7!
+  sum = (sum + 1.0 / 120.0) * x2;                     //  1/5!
+  sum = (sum - 1.0 / 6.0) * x2;                       // −1/3!
+  return sum + 1.0;
 }
 
 struct Destination {
@@ -82,7 +88,11 @@ struct Destination {
   std::int64_t stride;  // numbers from one frame to the next
 };
 
-void step(const double* rows, std::int64_t width, const Places& at, int frames, Destination to) {
+// Values of kWidth numbers, or of `any` where kWidth is 0: a loop of known length is unrolled.
+
+template <int kWidth>
+void step(const double* rows, std::int64_t any, const Places& at, int frames, Destination to) {
+  const std::int64_t width = kWidth != 0 ? kWidth : any;
   for (int f = 0; f < frames; ++f) {
     const double* const value = rows + at.key[f] * width;
     double* const out = to.first + f * to.stride;
@@ -90,7 +100,9 @@ void step(const double* rows, std::int64_t width, const Places& at, int frames, 
   }
 }
 
-void linear(const double* rows, std::int64_t width, const Places& at, int frames, Destination to) {
+template <int kWidth>
+void linear(const double* rows, std::int64_t any, const Places& at, int frames, Destination to) {
+  const std::int64_t width = kWidth != 0 ? kWidth : any;
   for (int f = 0; f < frames; ++f) {
     const double* const a = rows + at.key[f] * width;
     const double* const b = rows + at.next[f] * width;
@@ -104,18 +116,17 @@ void linear(const double* rows, std::int64_t width, const Places& at, int frames
 // sine that could be small, so equal, nearly equal and opposite keys need no case of their own.
 void slerp(const double* rows, const Places& at, int frames, Destination to) {
   constexpr std::int64_t kRow = 6;
-  double angle2[kBlock] = {}, ratio[kBlock] = {}, from[kBlock], towards[kBlock];
-  for (int f = 0; f < frames; ++f) {
-    const double* const row = rows + at.key[f] * kRow;
-    angle2[f] = row[4];
-    ratio[f] = row[5];
-  }
-  for (int f = 0; f < kBlock; ++f) {
-    const double u = at.u[f], v = 1.0 - u;
-    const double size = ratio[f] < 0 ? -ratio[f] : ratio[f];
-    const double weight = v * size * sine_ratio(v * v * angle2[f]);
-    from[f] = u == 0.0 ? 1.0 : weight;
-    towards[f] = u * ratio[f] * sine_ratio(u * u * angle2[f]);
+  double from[kBlock], towards[kBlock];
+  for (int f = 0; f < frames; f += 4) {
+    const double* const row[4] = {rows + at.key[f] * kRow, rows + at.key[f + 1] * kRow,
+                                  rows + at.key[f + 2] * kRow, rows + at.key[f + 3] * kRow};
+    const Vector4 angle2 = {row[0][4], row[1][4], row[2][4], row[3][4]};
+    const Vector4 ratio = {row[0][5], row[1][5], row[2][5], row[3][5]};
+    const Vector4 u = load4(at.u + f), v = 1.0 - u;
+    const Vector4 size = ratio < 0.0 ? -ratio : ratio;
+    const Vector4 weight = v * size * sine_ratio(v * v * angle2);
+    store4(from + f, u == 0.0 ? Vector4{1, 1, 1, 1} : weight);
+    store4(towards + f, u * ratio * sine_ratio(u * u * angle2));
   }
   for (int f = 0; f < frames; ++f) {
     const Vector4 a = load4(rows + at.key[f] * kRow), b = load4(rows + at.next[f] * kRow);
@@ -131,18 +142,20 @@ struct Hermite {
   double arrive[kBlock];  // of the in-tangent of the key after
 };
 
-void hermite(const Places& at, Hermite& weights) {
-  for (int f = 0; f < kBlock; ++f) {
-    const double u = at.u[f], d = at.duration[f];
-    weights.rise[f] = u * u * (3.0 - 2.0 * u);
-    weights.leave[f] = d * (u * (u - 1.0) * (u - 1.0));
-    weights.arrive[f] = d * (u * u * (u - 1.0));
+void hermite(const Places& at, int frames, Hermite& weights) {
+  for (int f = 0; f < frames; f += 4) {
+    const Vector4 u = load4(at.u + f), d = load4(at.duration + f);
+    store4(weights.rise + f, u * u * (3.0 - 2.0 * u));
+    store4(weights.leave + f, d * (u * (u - 1.0) * (u - 1.0)));
+    store4(weights.arrive + f, d * (u * u * (u - 1.0)));
   }
 }
 
-void cubic(const double* rows, std::int64_t width, const Places& at, int frames, Destination to) {
+template <int kWidth>
+void cubic(const double* rows, std::int64_t any, const Places& at, int frames, Destination to) {
+  const std::int64_t width = kWidth != 0 ? kWidth : any;
   Hermite weights;
-  hermite(at, weights);
+  hermite(at, frames, weights);
   for (int f = 0; f < frames; ++f) {
     const double* const a = rows + at.key[f] * 3 * width + width;  // value, then out-tangent
     const double* const b = rows + at.next[f] * 3 * width;         // in-tangent, then value
@@ -164,7 +177,7 @@ void cubic_rotation(const double* rows, const Places& at, int frames, Destinatio
   // Below this length a direction is rounding noise.
   constexpr double kNothing = 1e-12;
   Hermite weights;
-  hermite(at, weights);
+  hermite(at, frames, weights);
   for (int f = 0; f < frames; ++f) {
     const double* const before = rows + at.key[f] * kRow;
     const double* const after = rows + at.next[f] * kRow;
@@ -181,17 +194,18 @@ void cubic_rotation(const double* rows, const Places& at, int frames, Destinatio
 }
 
 void sample_track(const SampledTrack& track, const double* rows, const Places& at, int frames, Destination to) {
+  const std::int64_t width = track.width;
   switch (static_cast<TrackKind>(track.kind)) {
-    case TrackKind::step: return step(rows, track.width, at, frames, to);
-    case TrackKind::linear: return linear(rows, track.width, at, frames, to);
+    case TrackKind::step: return (width == 3 ? step<3> : step<0>)(rows, width, at, frames, to);
+    case TrackKind::linear: return (width == 3 ? linear<3> : linear<0>)(rows, width, at, frames, to);
     case TrackKind::slerp: return slerp(rows, at, frames, to);
-    case TrackKind::cubic: return cubic(rows, track.width, at, frames, to);
+    case TrackKind::cubic: return (width == 3 ? cubic<3> : cubic<0>)(rows, width, at, frames, to);
     case TrackKind::cubic_rotation: return cubic_rotation(rows, at, frames, to);
   }
 }
 
 void sample(const SamplingJob& job, std::int64_t begin, std::int64_t end) {
-  Places places = {};
+  Places places;
   for (std::int64_t first = begin; first < end; first += kBlock) {
     const int frames = static_cast<int>(end - first < kBlock ? end - first : kBlock);
     for (const SamplingOutput& output : job.outputs) {

@@ -86,8 +86,9 @@ def bind(clip: Clip, character: Character) -> BoundClip:
         if len(nodes) > 1:
             said = f"{what}; of {len(nodes)} nodes with that name the first, {node}, is moved"
             notes.append(Note("ambiguous-target", said, place))
-        if track.path == "weights" and morphs.get(node, 0) != track.width:
-            said = f"{what} for {track.width} morph targets, but it shows {morphs.get(node, 0)}"
+        shown = morphs.get(node, 0)
+        if track.path == "weights" and not 0 < track.width == shown:
+            said = f"{what} for {track.width} morph targets, but it shows {shown}"
             notes.append(Note("unbound-track", said, place))
         elif (node, track.path) in bound:
             notes.append(Note("duplicate-track", f"{what}, as an earlier track does", place))

@@ -44,13 +44,20 @@ def clip_from_pose(
     [(1, 'translation')]
     """
     rest = character.rest_pose()
-    count = len(character.skeleton)
-    if pose.translations.shape[1] != count or len(pose.morph_weights) != len(rest.morph_weights):
+    found, expected = _extent(pose), _extent(rest)
+    if found != expected:
         raise RigError(
-            f"pose: {pose.translations.shape[1]} nodes and {len(pose.morph_weights)} attachments, "
-            f"but the character has {count} and {len(rest.morph_weights)}"
+            f"pose: {found[0]} nodes and morph weights of widths {found[1]}, "
+            f"but the character has {expected[0]} and {expected[1]}"
         )
     moments = checked(times, np.float64, (pose.frames,), "times")
+    if (np.diff(moments) <= 0).any():
+        at = int(np.flatnonzero(np.diff(moments) <= 0)[0]) + 1
+        raise RigError(
+            f"times[{at}]: expected strictly increasing times, "
+            f"found {moments[at]} after {moments[at - 1]}"
+        )
+    count = expected[0]
     chosen = checked(np.arange(count) if nodes is None else nodes, np.int32, (None,), "nodes")
     in_range(chosen, count, "nodes", "node")
     if pose.frames == 0:
@@ -61,14 +68,13 @@ def clip_from_pose(
         tracks += _tracks_of(node, pose, rest, moments)
         if node in attachments:
             i = attachments[node]
-            weights, still = pose.morph_weights[i], rest.morph_weights[i]
-            if weights.shape != (pose.frames, still.shape[1]):
-                raise RigError(
-                    f"pose.morph_weights[{i}]: expected {still.shape[1]} weights, "
-                    f"found {weights.shape[1]}"
-                )
-            tracks += _track(node, "weights", moments, weights, still[0])
+            weights, still = pose.morph_weights[i], rest.morph_weights[i][0]
+            tracks += _track(node, "weights", moments, weights, still)
     return Clip(name, tuple(tracks))
+
+
+def _extent(pose: Pose) -> tuple[int, list[int]]:
+    return pose.translations.shape[1], [weights.shape[1] for weights in pose.morph_weights]
 
 
 def _tracks_of(node: int, pose: Pose, rest: Pose, times: Float64) -> list[Track]:

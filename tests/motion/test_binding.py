@@ -1,0 +1,99 @@
+"""Binding: what does not fit becomes a note with a defined outcome."""
+
+import numpy as np
+import pytest
+
+from bunraku.model import Attachment, Character, Clip, Geometry, Mesh, MorphTarget, Skeleton, Track
+from bunraku.motion import bind, sample
+
+KEYS = [[1, 1, 1], [2, 2, 2]]
+
+
+def puppet() -> Character:
+    """Two arms of one name; two faces that share a mesh with two morph targets."""
+    skeleton = Skeleton(("root", "arm", "arm", "face", "twin"), [-1, 0, 0, 0, 0])
+    raised = MorphTarget([0], positions=[[0, 1, 0]])
+    mesh = Mesh(
+        "face", (Geometry([[0, 0, 0]], morphs=(raised, raised)),), (), ("a", "b"), [0.1, 0.2]
+    )
+    faces = (Attachment(3, 0), Attachment(4, 0, morph_weights=[0.3, 0.4]))
+    return Character(skeleton, (mesh,), attachments=faces)
+
+
+def move(target, path="translation", keys=KEYS, **more) -> Track:
+    return Track(target, path, [0, 1], keys, **more)
+
+
+NOTED = [
+    # tracks, code of the note, what it must say
+    (
+        [move("tail")],
+        "unbound-track",
+        "'c' moves the translation of node 'tail', which there is not",
+    ),
+    ([move(5)], "unbound-track", "node 5, which there is not"),
+    ([move(-1)], "unbound-track", "node -1, which there is not"),
+    ([move("arm")], "ambiguous-target", "of 2 nodes with that name the first, 1, is moved"),
+    ([move(0), move("root")], "duplicate-track", "node 'root', as an earlier track does"),
+    ([move("root", "weights")], "unbound-track", "for 3 morph targets, but it shows 0"),
+    ([move("face", "weights")], "unbound-track", "for 3 morph targets, but it shows 2"),
+    ([move("root", "weights", np.zeros((2, 0)))], "unbound-track", "for 0 morph targets"),
+    ([move(0, "rotation", [[0, 0, 0, 0], [0, 0, 0, 1]])], "zero-rotation", "with 1 quaternions"),
+    ([move(0, "rotation", [[0, 0, 0, 2], [0, 0, 0, 1]])], "rotation-normalised", "with 1 quat"),
+]
+
+
+@pytest.mark.parametrize(("tracks", "code", "message"), NOTED)
+def test_what_does_not_fit_is_noted(tracks, code, message):
+    (note,) = bind(Clip("c", tuple(tracks)), puppet()).notes
+    assert (note.code, note.place) == (code, f"tracks[{len(tracks) - 1}]")
+    assert message in note.message
+
+
+def test_what_fits_is_not_noted():
+    eight_bit = np.array([[90, 0, 0, 90], [52, -52, 73, 73]]) / 127
+    tracks = (move("face"), move(4, "weights", [[0, 1], [1, 0]]), move(0, "rotation", eight_bit))
+    assert bind(Clip("c", tracks), puppet()).notes == ()
+
+
+def test_the_first_of_several_nodes_or_tracks_counts():
+    tracks = (move("arm"), move(1, keys=[[9, 9, 9], [9, 9, 9]]), move("tail"))
+    pose = sample(bind(Clip("c", tracks), puppet()), 1)
+    assert pose.translations[0, :, 0].tolist() == [0, 2, 0, 0, 0]
+
+
+def test_weights_go_to_the_attachment_of_their_node():
+    track = move("twin", "weights", [[0.5, 0.6], [0.7, 0.8]])
+    pose = sample(bind(Clip("c", (track,)), puppet()), 1)
+    assert [weights[0].tolist() for weights in pose.morph_weights] == [
+        [0.1, 0.2],
+        [np.float32(0.7), np.float32(0.8)],
+    ]
+
+
+@pytest.mark.parametrize("interpolation", ["STEP", "LINEAR", "CUBICSPLINE"])
+def test_rotations_of_length_zero_are_none(interpolation):
+    keys = np.zeros((2, 4))
+    if interpolation == "CUBICSPLINE":
+        keys = np.zeros((2, 3, 4))
+    bound = bind(Clip("c", (move(0, "rotation", keys, interpolation=interpolation),)), puppet())
+    assert sample(bound, [0, 0.5, 1]).rotations[:, 0].tolist() == [[0, 0, 0, 1]] * 3
+
+
+def test_start_and_end_are_those_of_the_bound_tracks():
+    tracks = (
+        Track("arm", "scale", [2, 3], KEYS),
+        Track("root", "scale", [1, 2.5], KEYS),
+        Track("tail", "scale", [0, 9], KEYS),
+    )
+    bound = bind(Clip("c", tracks), puppet())
+    assert (bound.name, bound.start, bound.end) == ("c", 1, 3)
+    empty = bind(Clip("c", tracks[2:]), puppet())
+    assert (empty.start, empty.end) == (0, 0)
+
+
+def test_tracks_with_the_same_times_share_a_timeline():
+    tracks = [move(node, path) for node in (0, 1) for path in ("translation", "scale")]
+    bound = bind(Clip("c", (*tracks, Track(2, "scale", [0, 2], KEYS))), puppet())
+    assert bound.timeline_starts.tolist() == [0, 2, 4]
+    assert bound.tracks[:, 0].tolist() == [0, 0, 0, 0, 1]
