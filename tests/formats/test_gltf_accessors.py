@@ -149,6 +149,17 @@ def test_floats_are_views_of_the_file():
     assert not found.flags.writeable
 
 
+def test_unaligned_floats_are_copied_to_where_the_core_can_read_them():
+    sketch = Sketch()
+    view = sketch.view(b"x" + np.arange(3, dtype="<f4").tobytes())
+    sketch.accessor(bufferView=view, byteOffset=1, componentType=5126, count=1, type="VEC3")
+    stored = read_accessor(file_of(sketch), 0)
+    assert not stored.flags.aligned
+    found = dequantize(stored, False)
+    assert found.flags.aligned
+    assert found.tolist() == [[0, 1, 2]]
+
+
 @pytest.mark.parametrize("component", [5120, 5121, 5122, 5123])
 def test_dequantised_integers_agree_with_the_oracle(component: int):
     kind = np.dtype(oracle.FORMATS[component])

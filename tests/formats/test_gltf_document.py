@@ -487,6 +487,19 @@ class TestWriting:
         assert again.json["buffers"][0]["uri"] == "x_data.bin"
         assert bytes(again.buffers[0]) == bytes(sketch.data)
 
+    def test_a_binary_follows_a_buffer_beside_it_that_had_to_be_renamed(self, tmp_path: Path):
+        buffers = [{"byteLength": 4}, {"byteLength": 4, "uri": "data.bin"}]
+        text = json.dumps({"asset": {"version": "2.0"}, "buffers": buffers}).encode()
+        (tmp_path / "in").mkdir()
+        (tmp_path / "out").mkdir()
+        (tmp_path / "in" / "x.glb").write_bytes(glb(text, b"1234"))
+        (tmp_path / "in" / "data.bin").write_bytes(b"5678")
+        (tmp_path / "out" / "data.bin").write_bytes(b"of another model")
+        write_gltf(read_gltf(tmp_path / "in" / "x.glb"), tmp_path / "out" / "x.glb")
+        again = read_gltf(tmp_path / "out" / "x.glb")
+        assert [bytes(data) for data in again.buffers] == [b"1234", b"5678"]
+        assert again.json["buffers"][1]["uri"] == "x_data.bin"
+
     def test_own_files_are_overwritten(self, tmp_path: Path):
         file = read_gltf(triangle().glb())
         (tmp_path / "x.bin").write_bytes(b"an older version")

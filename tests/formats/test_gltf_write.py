@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -32,7 +33,7 @@ from bunraku.model import (
     Track,
 )
 from tests.formats.same import changed
-from tests.formats.sketch import Sketch, skinned
+from tests.formats.sketch import Sketch, chunk, glb, skinned
 from tests.formats.validator import errors, validate
 
 PNG = bytes.fromhex(
@@ -353,6 +354,32 @@ def test_channels_that_cannot_be_played_survive_a_changed_clip(folder: Path):
     assert paths == ["pointer", "rotation", "translation"]
     assert [channel["sampler"] for channel in animation["channels"]] == [1, 2, 1]
     assert animation["extras"] == {"loop": True}
+
+
+def test_extras_that_are_no_object_are_kept_unless_they_are_needed(folder: Path):
+    sketch = puppet()
+    sketch.tree["meshes"][0]["extras"] = "a note to self"
+    before = load(sketch)
+    assert before.meshes[0].morph_names == ("", "")
+    again, _ = save(CHANGES["a mesh name"](before), folder / "extras.glb")
+    assert again.document.json["meshes"][0]["extras"] == "a note to self"  # type: ignore[attr-defined]
+    again, _ = save(CHANGES["morph names"](before), folder / "extras.glb")
+    assert again.meshes[0].morph_names == ("a", "i")
+
+
+def test_chunks_that_cannot_be_kept_are_noted(tmp_path: Path):
+    buffers = [{"byteLength": 4, "uri": "data.bin"}]
+    mesh = {"primitives": [{"attributes": {"POSITION": 0}}]}
+    accessor = {"componentType": 5126, "count": 3, "type": "VEC3"}
+    tree = {"asset": {"version": "2.0"}, "buffers": buffers, "meshes": [mesh]}
+    text = json.dumps({**tree, "accessors": [accessor]}).encode()
+    (tmp_path / "x.glb").write_bytes(glb(text, None, chunk(b"XTRA", b"lost")))
+    (tmp_path / "data.bin").write_bytes(b"1234")
+    before = character_from_gltf(read_gltf(tmp_path / "x.glb"))
+    after = mesh_with(before, positions=np.eye(3))
+    again, codes = save(after, tmp_path / "y.glb")
+    assert codes == ["chunk-dropped"]
+    assert changed(again, after) == []
 
 
 def test_attributes_that_no_longer_fit_are_left_out_with_a_note(folder: Path):

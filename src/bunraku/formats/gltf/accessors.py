@@ -30,7 +30,8 @@ def dequantize(values: Array, normalized: bool) -> Float32:
     >>> dequantize(np.array([[-128, -127, 0, 127]], np.int8), True).tolist()
     [[-1.0, -1.0, 0.0, 1.0]]
     """
-    result: Float32 = np.ascontiguousarray(values, dtype=np.float32)
+    # the core reads floats in place: they must start on multiples of four bytes
+    result: Float32 = np.require(values, np.float32, ["C_CONTIGUOUS", "ALIGNED"])
     if normalized and values.dtype.kind in "iu":
         result = result / np.float32(np.iinfo(values.dtype).max)
         if values.dtype.kind == "i":
@@ -66,7 +67,9 @@ class AccessorReader:
         """Numbers as float32, normalized integers dequantised; same shapes as `raw`."""
         if index not in self._floats:
             stored = self.raw(index)
-            if stored.dtype != np.float32 or not stored.flags.c_contiguous:
+            if stored.dtype != np.float32 or not (
+                stored.flags.c_contiguous and stored.flags.aligned
+            ):
                 self.budget.spend(8 * stored.size, f"accessors[{index}]")
             accessor = self.file.json["accessors"][index]
             self._floats[index] = dequantize(stored, accessor.get("normalized", False))

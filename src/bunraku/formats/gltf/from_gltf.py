@@ -67,7 +67,9 @@ def character_from_gltf(file: GltfFile) -> Character:
         images = tuple(_image(reader, i, context) for i in range(context.counts["images"]))
         clips = tuple(animations.clip(i) for i in range(context.counts["animations"]))
         scenes = tuple(
-            Scene(np.array(scene.get("nodes", ()), np.int32), scene.get("name", ""))
+            Scene(
+                np.array([*dict.fromkeys(scene.get("nodes", ()))], np.int32), scene.get("name", "")
+            )
             for scene in tree.get("scenes", ())
         )
         _note_carried(tree, context)

@@ -383,7 +383,7 @@ DOCUMENT = _object(
     nodes=_array(_node),
     samplers=_array(_object()),
     scene=_index("scenes"),
-    scenes=_array(_object((), nodes=_array(_index("nodes")), name=_string)),
+    scenes=_array(_object((), nodes=_array(_index("nodes"), unique=True), name=_string)),
     skins=_array(_skin),
     textures=_array(
         _object(

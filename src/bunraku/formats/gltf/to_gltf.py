@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from bunraku.errors import Note, UnsupportedError
+from bunraku.formats.gltf.container import BIN_CHUNK, Chunk
 from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.gltf.encoding import BufferBuilder, put
 from bunraku.formats.gltf.from_gltf import character_from_gltf
@@ -40,7 +41,8 @@ def gltf_from_character(character: Character) -> tuple[GltfFile, tuple[Note, ...
     if base is not None and not _differ(baseline, character):
         return base, notes
     writer = _Writer(base, baseline, character)
-    return writer.document(), (*notes, *writer.context.all_notes())
+    file = writer.document()
+    return file, (*notes, *writer.context.all_notes())
 
 
 def _differ(baseline: Character, character: Character) -> bool:
@@ -303,6 +305,7 @@ class _Writer:
                 buffers.append(memoryview(added))
                 self.tree.setdefault("buffers", []).append({"byteLength": len(added)})
                 if len(buffers) > 1:
+                    self._note_chunks(chunks)
                     chunks = ()  # not the first buffer: BIN has to be gathered anew
         return GltfFile(
             self.tree,
@@ -312,3 +315,9 @@ class _Writer:
             base.source if base is not None else self.new.name or "character",
             base.folder if base is not None else None,
         )
+
+    def _note_chunks(self, chunks: tuple[Chunk, ...]) -> None:
+        for chunk in chunks[1:]:
+            if chunk.kind != BIN_CHUNK:
+                message = f"the GLB chunk of type {chunk.kind:#010x} is not carried over"
+                self.context.note("chunk-dropped", (), message)

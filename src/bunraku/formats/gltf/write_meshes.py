@@ -259,8 +259,11 @@ def _same_structure(old: Mesh, new: Mesh) -> bool:
 
 def _write_names(tree: Tree, names: tuple[str, ...]) -> None:
     """Names of morph targets where everyone looks for them: `extras.targetNames`."""
-    extras = tree.get("extras")
-    extras = dict(extras) if isinstance(extras, dict) else {}
+    extras = tree.get("extras", {})
+    if not isinstance(extras, dict):
+        if not any(names):
+            return
+        extras = {}
+    extras = dict(extras)
     put(extras, "targetNames", list(names) if any(names) else [], [])
-    if extras or "extras" in tree:
-        tree["extras"] = extras
+    put(tree, "extras", extras, {})

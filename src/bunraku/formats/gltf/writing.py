@@ -49,17 +49,18 @@ def write_gltf(
     check_rules(file.json, check(file.json, file.source))
     files: dict[Path, list[Buffer]] = {}
     notes: list[Note] = []
+    tree = dict(file.json)
     if target.suffix.lower() != ".gltf":
-        chunks = _repack(file) if file.chunks else _gather(file, notes)
         if file.chunks:
-            _place_files(file, dict(file.json), target, files, notes)
-        files[target] = join_glb(chunks)
+            _place_files(file, tree, target, files, notes)
+            files[target] = join_glb(_repack(file, tree))
+        else:
+            files[target] = join_glb(_gather(file, tree, notes))
     else:
         for chunk in file.chunks[1:]:
             if chunk.kind != BIN_CHUNK:
                 message = f"a .gltf has no room for the GLB chunk of type {chunk.kind:#010x}"
                 notes.append(Note("chunk-dropped", message))
-        tree = dict(file.json)
         if embed:
             _embed_files(file, tree, notes)
         else:
@@ -77,10 +78,10 @@ def _text(file: GltfFile, tree: Tree) -> bytes:
     return dump_json(tree, indent=2 if multiline and not file.chunks else None)
 
 
-def _repack(file: GltfFile) -> tuple[Chunk, ...]:
+def _repack(file: GltfFile, tree: Tree) -> tuple[Chunk, ...]:
     """Chunks of a document that was a GLB, in their order."""
-    own = bool(file.buffers) and "uri" not in file.json["buffers"][0]
-    chunks = [Chunk(JSON_CHUNK, pad(_text(file, file.json), b" "))]
+    own = bool(file.buffers) and "uri" not in tree["buffers"][0]
+    chunks = [Chunk(JSON_CHUNK, pad(_text(file, tree), b" "))]
     written = False
     for chunk in file.chunks[1:]:
         if chunk.kind == BIN_CHUNK and own:
@@ -93,9 +94,8 @@ def _repack(file: GltfFile) -> tuple[Chunk, ...]:
     return tuple(chunks)
 
 
-def _gather(file: GltfFile, notes: list[Note]) -> tuple[Chunk, ...]:
+def _gather(file: GltfFile, tree: Tree, notes: list[Note]) -> tuple[Chunk, ...]:
     """Chunks of a GLB that holds all buffers, and the images beside the file, in one BIN."""
-    tree = dict(file.json)
     pieces: list[Buffer] = []
     size = 0
     moved: dict[int, int] = {}
