@@ -1,4 +1,4 @@
-"""godot #40592: cubic interpolation overshot between keys of equal value.
+"""godot #40592: cubic interpolation overshot its keys, even between two of equal value.
 
 https://github.com/godotengine/godot/issues/40592
 """

@@ -1,6 +1,6 @@
-"""raylib #6048: the last key of a glTF animation was never reached; its frame was wrong.
+"""raylib #6048: at and after the last key, a pose from the start of the clip came back.
 
-https://github.com/raysan5/raylib/issues/6048
+https://github.com/raysan5/raylib/pull/6048
 """
 
 import numpy as np

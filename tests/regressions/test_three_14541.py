@@ -1,4 +1,4 @@
-"""three.js #14541: sampling exactly at the last key read beyond it.
+"""three.js #14541: a CUBICSPLINE clip did not end on its last key.
 
 https://github.com/mrdoob/three.js/issues/14541
 """

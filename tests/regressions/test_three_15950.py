@@ -1,4 +1,4 @@
-"""three.js #15950: spline-interpolated rotations with large tangents lost their unit length.
+"""three.js #15950: a model turned by CUBICSPLINE keys was squeezed as well.
 
 https://github.com/mrdoob/three.js/issues/15950
 """

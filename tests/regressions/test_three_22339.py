@@ -1,4 +1,4 @@
-"""three.js #22339: CUBICSPLINE rotations came out of the spline without being normalised.
+"""three.js #22339: without normalising after the spline, a turning model stretched and shrank.
 
 https://github.com/mrdoob/three.js/issues/22339
 """
