@@ -5,7 +5,7 @@ Matrices are 3×4: the rows of an affine transform that acts on column vectors, 
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -37,9 +37,11 @@ def global_transforms(skeleton: Skeleton, pose: Pose) -> Float64:
     nodes = pose.translations.shape[1]
     if nodes != len(skeleton):
         raise RigError(f"pose: {nodes} nodes, but the skeleton has {len(skeleton)}")
-    return forward_kinematics(
-        pose.translations, pose.rotations, pose.scales, skeleton.parents, skeleton.order
+    out = np.empty((pose.frames, nodes, 3, 4))
+    _core.kinematics.global_transforms(
+        pose.translations, pose.rotations, pose.scales, skeleton.parents, skeleton.order, out
     )
+    return out
 
 
 def forward_kinematics(
@@ -52,7 +54,8 @@ def forward_kinematics(
     """Return (F, N, 3, 4) global transforms of plain arrays, in their own float type.
 
     `global_transforms` without a `Skeleton` and a `Pose`, and the way to compute in float32.
-    Results are the same bits at every instruction set and thread count.
+    Results are the same bits at every instruction set and thread count. Arrays must be
+    C-contiguous: nothing is converted.
 
     Args:
         translations: (F, N, 3) float32 or float64.
@@ -69,17 +72,16 @@ def forward_kinematics(
     >>> forward_kinematics(still, turn, np.ones_like(still), *root)[0, 0, :, 3]
     array([1., 2., 3.], dtype=float32)
     """
-    dtype = np.float32 if _is_single(translations, rotations, scales) else np.float64
-    parents_ = checked(parents, np.int32, (None,), "parents")
-    nodes = len(parents_)
-    t = checked(translations, dtype, (None, nodes, 3), "translations", finite=False)
-    frames = len(t)
-    r = checked(rotations, dtype, (frames, nodes, 4), "rotations", finite=False)
-    s = checked(scales, dtype, (frames, nodes, 3), "scales", finite=False)
-    order_ = checked(order, np.int32, (nodes,), "order")
-    out: npt.NDArray[Float] = np.empty((frames, nodes, 3, 4), dtype)
+    out = np.empty((*translations.shape[:2], 3, 4), translations.dtype)
     try:
-        _core.kinematics.global_transforms(t, r, s, parents_, order_, out)
+        _core.kinematics.global_transforms(translations, rotations, scales, parents, order, out)
+    except TypeError:
+        given = (translations, rotations, scales, parents, order)
+        found = ", ".join(f"{array.dtype} {array.shape}" for array in given)
+        raise RigError(
+            "expected C-contiguous (F, N, 3), (F, N, 4), (F, N, 3) of one float type "
+            f"and (N,), (N,) int32, found {found}"
+        ) from None
     except ValueError as error:
         raise RigError(str(error)) from None
     return out
@@ -125,7 +127,3 @@ def node_palette(node: int, transforms: Float64) -> Float32:
     if not 0 <= node < globals_.shape[1]:
         raise RigError(f"node {node}, but there are {globals_.shape[1]}")
     return globals_[:, node : node + 1].astype(np.float32)
-
-
-def _is_single(*arrays: npt.NDArray[Any]) -> bool:
-    return all(getattr(array, "dtype", None) == np.float32 for array in arrays)
