@@ -110,6 +110,8 @@ class Character:
 
     def _check_attachments(self) -> None:
         shown: set[int] = set()
+        # A hostile file may show one large mesh on thousands of nodes: check each pair once.
+        pairs: dict[tuple[int, int], str] = {}
         attachments = []
         for i, attachment in enumerate(self.attachments):
             place = f"attachments[{i}]"
@@ -133,20 +135,10 @@ class Character:
                 Attachment(attachment.node, attachment.mesh, attachment.skin, checked_weights)
             )
             if attachment.skin is not None:
-                self._check_slots(mesh, self.skins[attachment.skin], place)
+                pairs.setdefault((attachment.mesh, attachment.skin), place)
+        for (mesh_index, skin_index), place in pairs.items():
+            _check_slots(self.meshes[mesh_index], self.skins[skin_index], place)
         object.__setattr__(self, "attachments", tuple(attachments))
-
-    def _check_slots(self, mesh: Mesh, skin: Skin, place: str) -> None:
-        for i, geometry in enumerate(mesh.geometries):
-            if geometry.joints is None or geometry.weights is None:
-                continue
-            used = np.where(geometry.weights > 0, geometry.joints, 0)
-            if used.size and used.max() >= len(skin.joints):
-                vertex = int(np.argmax(used.max(axis=1)))
-                raise RigError(
-                    f"{place}: mesh {mesh.name!r} geometry {i} vertex {vertex} is held by joint "
-                    f"slot {used.max()}, but skin {skin.name!r} has {len(skin.joints)} joints"
-                )
 
     def _check_skins(self) -> None:
         for i, skin in enumerate(self.skins):
@@ -195,3 +187,16 @@ class Character:
 def _index(value: int | None, count: int, place: str, what: str) -> None:
     if value is not None and not 0 <= value < count:
         raise RigError(f"{place}: {what} {value}, but there are {count}".replace("  ", " "))
+
+
+def _check_slots(mesh: Mesh, skin: Skin, place: str) -> None:
+    for i, geometry in enumerate(mesh.geometries):
+        if geometry.joints is None or geometry.weights is None:
+            continue
+        used = np.where(geometry.weights > 0, geometry.joints, 0)
+        if used.size and used.max() >= len(skin.joints):
+            vertex = int(np.argmax(used.max(axis=1)))
+            raise RigError(
+                f"{place}: mesh {mesh.name!r} geometry {i} vertex {vertex} is held by joint "
+                f"slot {used.max()}, but skin {skin.name!r} has {len(skin.joints)} joints"
+            )
