@@ -95,6 +95,14 @@ class ByteReader:
         view.flags.writeable = False
         return view
 
+    def fits(self, count: int, size: int, what: str) -> int:
+        """`count` itself, once as many records of at least `size` bytes can still follow."""
+        if count < 0 or count * size > self.remaining:
+            raise self.error(
+                what, f"{count} are declared, but {self.remaining} bytes hold {size} or more each"
+            )
+        return count
+
 
 class Budget:
     """What reading one file may still allocate: 64 × its size + 16 MB in all.
@@ -127,6 +135,20 @@ of 1000 bytes is granted 16841216 (64 times its size and 16 MB)
                 " (64 times its size and 16 MB)"
             )
         self.left -= size
+
+
+def read_source(
+    source: str | os.PathLike[str] | Buffer, name: str, fallback: str
+) -> tuple[bytes, str]:
+    """The bytes of a path, or those given, and what to call them in messages.
+
+    >>> read_source(b"data", "", "VMD")
+    (b'data', 'VMD')
+    """
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        return path.read_bytes(), name or path.name
+    return bytes(source), name or fallback
 
 
 def write_files(files: Mapping[Path, Iterable[Buffer]]) -> None:

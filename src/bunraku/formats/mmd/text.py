@@ -1,0 +1,107 @@
+"""Names and comments: UTF-16 or UTF-8 in PMX, fixed cp932 fields in the older formats.
+
+Nothing guarantees that such bytes are valid, or that what follows a terminating NUL is empty.
+A text that its own letters would not bring back carries its bytes along (`Text`). Motions
+find their bones and morphs by the *bytes* of a name, cut to the width of the field and
+possibly through the middle of a letter (`name_key`).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy.typing as npt
+
+from bunraku.errors import FormatError
+
+CP932 = "cp932"
+Array = npt.NDArray[Any]
+
+
+class Text(str):
+    """A text and the bytes it was read from, which encoding it would not give.
+
+    >>> name = decode_text(b"\\xffA", "utf-8")
+    >>> name, name.raw
+    ('\\ufffdA', b'\\xffA')
+    """
+
+    __slots__ = ("raw",)
+    raw: bytes
+
+    def __new__(cls, text: str, raw: bytes) -> Text:
+        self = super().__new__(cls, text)
+        self.raw = raw
+        return self
+
+    def __getnewargs__(self) -> tuple[str, bytes]:  # type: ignore[override]
+        return str(self), self.raw
+
+
+def decode_text(raw: bytes, encoding: str) -> str:
+    """Letters of `raw`; a `Text` where they do not determine the bytes."""
+    try:
+        text = raw.decode(encoding)
+    except UnicodeDecodeError:
+        return Text(raw.decode(encoding, "replace"), raw)
+    # cp932 has several codes for some letters; the Unicode encodings have one
+    return Text(text, raw) if encoding == CP932 and text.encode(encoding) != raw else text
+
+
+def encode_text(text: str, encoding: str, place: str) -> bytes:
+    """Bytes of `text`: those it was read from, as long as they still say the same."""
+    if isinstance(text, Text) and text.raw.decode(encoding, "replace") == text:
+        return text.raw
+    try:
+        return text.encode(encoding)
+    except UnicodeEncodeError as error:
+        letter = text[error.start : error.start + 1]
+        raise FormatError(f"{place}: {letter!r} cannot be written as {encoding}") from None
+
+
+def decode_field(raw: bytes) -> str:
+    """Letters of a NUL-terminated cp932 field; a `Text` where junk or odd codes are in it.
+
+    >>> decode_field(b"miku\\0\\xfd\\xfd").raw
+    b'miku\\x00\\xfd\\xfd'
+    """
+    text = decode_text(raw.split(b"\0", 1)[0], CP932)
+    if isinstance(text, Text) or text.encode(CP932).ljust(len(raw), b"\0") != raw:
+        return Text(text, raw)
+    return text
+
+
+def encode_field(text: str, size: int, place: str) -> bytes:
+    """A field of `size` bytes, NUL-padded; a longer text is cut by bytes, as MMD does."""
+    if isinstance(text, Text) and len(text.raw) == size and decode_field(text.raw) == text:
+        return text.raw
+    plain = str(text) if isinstance(text, Text) else text
+    return encode_text(plain, CP932, place)[:size].ljust(size, b"\0")
+
+
+def name_key(name: str, size: int = 15, encoding: str = CP932) -> bytes | None:
+    """The bytes under which a motion knows a bone or morph; None if the name has none.
+
+    Args:
+        name: the full name, as in the model.
+        size: width of the field: 15 for bones and morphs, 20 for IK switches.
+        encoding: what the motion was written in; MMD itself knows cp932 only and leaves the
+            name of a bone that cp932 cannot spell empty.
+
+    >>> name_key("左腕").hex(), len(name_key("スカート_左前_1_長い")), name_key("骨骼①龙")
+    ('8db69872', 15, None)
+    """
+    try:
+        return name.encode(encoding)[:size].split(b"\0", 1)[0]
+    except UnicodeEncodeError:
+        return None
+
+
+def name_keys(fields: Array) -> list[bytes]:
+    """Keys of fixed-width names (an array of dtype S): everything from the first NUL on is junk.
+
+    >>> import numpy as np
+    >>> name_keys(np.array([b"a\\0\\xfd", b"ab\\xfd"]))
+    [b'a', b'ab\\xfd']
+    """
+    return [raw.split(b"\0", 1)[0] if b"\0" in raw else raw for raw in fields.tolist()]
