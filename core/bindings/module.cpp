@@ -13,6 +13,7 @@ namespace nb = nanobind;
 namespace bunraku {
 void bind_kinematics(nb::module_& m);
 void bind_meshopt(nb::module_& m);
+void bind_query(nb::module_& m);
 void bind_sampling(nb::module_& m);
 void bind_skinning(nb::module_& m);
 }  // namespace bunraku
@@ -35,6 +36,8 @@ NB_MODULE(_core, m) {
   bind_kinematics(kinematics);
   nb::module_ meshopt = m.def_submodule("meshopt");
   bind_meshopt(meshopt);
+  nb::module_ query = m.def_submodule("query");
+  bind_query(query);
   nb::module_ sampling = m.def_submodule("sampling");
   bind_sampling(sampling);
   nb::module_ skinning = m.def_submodule("skinning");

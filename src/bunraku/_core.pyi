@@ -1,6 +1,7 @@
 """The compiled core. Each class below is a submodule; arrays are checked, never converted."""
 
 from collections.abc import Sequence
+from typing import overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -104,3 +105,127 @@ class skinning:  # noqa: N801
         out_normals: NDArray[np.float32] | None,
         out_tangents: NDArray[np.float32] | None,
     ) -> None: ...
+
+class query:  # noqa: N801
+    """Trees over primitives; core/bvh/bvh.hpp says what the arrays hold. Results are the same
+    bits at every level."""
+
+    class Tree:
+        """A bounding-volume hierarchy over triangles, boxes or spheres."""
+
+        def __init__(
+            self,
+            kind: str,
+            points: NDArray[np.float32],
+            extents: NDArray[np.float32] | None,
+            faces: NDArray[np.int32] | None,
+            median: bool,
+            width: int,
+            leaf_size: int,
+        ) -> None: ...
+        def refit(
+            self, points: NDArray[np.float32], extents: NDArray[np.float32] | None
+        ) -> None: ...
+        def closest(
+            self,
+            origins: NDArray[np.float32],
+            directions: NDArray[np.float32],
+            t_min: NDArray[np.float32],
+            t_max: NDArray[np.float32],
+            skip: NDArray[np.int32],
+            front_only: bool,
+            by_force: bool,
+            t: NDArray[np.float32],
+            primitive: NDArray[np.int32],
+            u: NDArray[np.float32],
+            v: NDArray[np.float32],
+            normal: NDArray[np.float32] | None,
+            box_tests: NDArray[np.int32] | None,
+            primitive_tests: NDArray[np.int32] | None,
+        ) -> None: ...
+        def any(
+            self,
+            origins: NDArray[np.float32],
+            directions: NDArray[np.float32],
+            t_min: NDArray[np.float32],
+            t_max: NDArray[np.float32],
+            skip: NDArray[np.int32],
+            front_only: bool,
+            hit: NDArray[np.bool_],
+        ) -> None: ...
+        def all(
+            self,
+            origins: NDArray[np.float32],
+            directions: NDArray[np.float32],
+            t_min: NDArray[np.float32],
+            t_max: NDArray[np.float32],
+            skip: NDArray[np.int32],
+            front_only: bool,
+        ) -> tuple[
+            NDArray[np.int64],
+            NDArray[np.float32],
+            NDArray[np.int32],
+            NDArray[np.float32],
+            NDArray[np.float32],
+        ]: ...
+        def count(
+            self,
+            origins: NDArray[np.float32],
+            directions: NDArray[np.float32],
+            t_min: NDArray[np.float32],
+            t_max: NDArray[np.float32],
+            skip: NDArray[np.int32],
+            front_only: bool,
+            winding: bool,
+            counts: NDArray[np.int32],
+        ) -> None: ...
+        def nearest(
+            self,
+            points: NDArray[np.float32],
+            max_distance: NDArray[np.float32],
+            distance: NDArray[np.float32],
+            primitive: NDArray[np.int32],
+            closest: NDArray[np.float32],
+            u: NDArray[np.float32],
+            v: NDArray[np.float32],
+        ) -> None: ...
+        def overlap_box(
+            self, low: NDArray[np.float32], high: NDArray[np.float32]
+        ) -> NDArray[np.int32]: ...
+        def overlap_ball(self, centre: NDArray[np.float32], radius: float) -> NDArray[np.int32]: ...
+        @overload
+        def cast(
+            self,
+            ox: float,
+            oy: float,
+            oz: float,
+            dx: float,
+            dy: float,
+            dz: float,
+            t_min: float = 0.0,
+            t_max: float = ...,
+        ) -> tuple[float, int, float, float] | None: ...
+        @overload
+        def cast(
+            self,
+            origin: NDArray[np.floating],
+            direction: NDArray[np.floating],
+            t_min: float = 0.0,
+            t_max: float = ...,
+        ) -> tuple[float, int, float, float] | None: ...
+        @property
+        def primitive_count(self) -> int: ...
+        @property
+        def node_count(self) -> int: ...
+        @property
+        def packet_count(self) -> int: ...
+        @property
+        def depth(self) -> int: ...
+        @property
+        def bytes(self) -> int: ...
+        @property
+        def cost(self) -> float: ...
+        @property
+        def built_cost(self) -> float: ...
+        @property
+        def bounds(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]: ...

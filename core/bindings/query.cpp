@@ -1,0 +1,310 @@
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <shared_mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bvh/batch.hpp"
+#include "bvh/overlap.hpp"
+#include "bvh/tree.hpp"
+
+namespace nb = nanobind;
+
+namespace bunraku {
+namespace {
+
+using bvh::Tree;
+
+template <typename T, std::size_t kDimensions>
+using In = nb::ndarray<const T, nb::ndim<kDimensions>, nb::c_contig, nb::device::cpu>;
+template <typename T, std::size_t kDimensions>
+using Out = nb::ndarray<T, nb::ndim<kDimensions>, nb::c_contig, nb::device::cpu>;
+template <typename T>
+using Made = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+
+void require(bool condition, const std::string& what) {
+  if (!condition) throw nb::value_error(what.c_str());
+}
+
+template <typename Array>
+auto* rows(const Array& array, std::size_t count, std::size_t width, const char* name) {
+  bool fits = array.shape(0) == count;
+  if constexpr (requires { array.shape(1); }) fits = fits && (width == 1 || array.shape(1) == width);
+  require(fits, std::string(name) + ": expected (" + std::to_string(count) +
+                    (width > 1 ? ", " + std::to_string(width) + ")" : ",)"));
+  return array.data();
+}
+
+template <typename Array>
+auto* rows(const std::optional<Array>& array, std::size_t count, std::size_t width, const char* name) {
+  using Data = decltype(array->data());
+  return array ? rows(*array, count, width, name) : Data{nullptr};
+}
+
+template <typename T>
+bvh::PerRay<T> per_ray(const In<T, 1>& values, std::size_t count, const char* name) {
+  require(values.shape(0) == 1 || values.shape(0) == count,
+          std::string(name) + ": expected 1 or " + std::to_string(count) + " values");
+  return {values.data(), values.shape(0) == 1 ? 0 : 1};
+}
+
+template <typename T>
+Made<T> made(std::vector<T> values) {
+  auto* const kept = new std::vector<T>(std::move(values));
+  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+  return Made<T>(kept->data(), {kept->size()}, owner);
+}
+
+bvh::Kind kind_named(const std::string& name) {
+  if (name == "triangles") return bvh::Kind::triangles;
+  if (name == "boxes") return bvh::Kind::boxes;
+  if (name == "spheres") return bvh::Kind::spheres;
+  throw nb::value_error(("kind: expected triangles, boxes or spheres, found " + name).c_str());
+}
+
+bvh::Source source_of(bvh::Kind kind, const In<float, 2>& points, const std::optional<In<float, 2>>& extents,
+                      const std::optional<In<std::int32_t, 2>>& faces) {
+  const std::size_t count = points.shape(0);
+  bvh::Source source{};
+  source.kind = kind;
+  source.points = rows(points, count, 3, "points");
+  source.point_count = static_cast<std::int64_t>(count);
+  source.count = source.point_count;
+  require(faces.has_value() == (kind == bvh::Kind::triangles), "faces: expected with triangles only");
+  require(extents.has_value() == (kind != bvh::Kind::triangles), "extents: expected with boxes and spheres");
+  if (faces) {
+    source.faces = rows(*faces, faces->shape(0), 3, "faces");
+    source.count = static_cast<std::int64_t>(faces->shape(0));
+  } else {
+    const std::size_t width = kind == bvh::Kind::boxes ? 3 : 1;
+    require(extents->shape(1) == width, "extents: expected (" + std::to_string(count) + ", " + std::to_string(width) + ")");
+    source.extents = rows(*extents, count, width, "extents");
+  }
+  return source;
+}
+
+struct RayArrays {
+  In<float, 2> origins, directions;
+  In<float, 1> t_min, t_max;
+  In<std::int32_t, 1> skip;
+
+  std::size_t count() const { return origins.shape(0); }
+  bvh::Rays rays(bool front_only) const {
+    const std::size_t n = count();
+    return {rows(origins, n, 3, "origins"), rows(directions, n, 3, "directions"), per_ray(t_min, n, "t_min"),
+            per_ray(t_max, n, "t_max"),     per_ray(skip, n, "skip"),             front_only,
+            nullptr};
+  }
+};
+
+using MaybeInts = std::optional<Out<std::int32_t, 1>>;
+
+void closest(const Tree& tree, In<float, 2> origins, In<float, 2> directions, In<float, 1> t_min, In<float, 1> t_max,
+             In<std::int32_t, 1> skip, bool front_only, bool by_force, Out<float, 1> t, Out<std::int32_t, 1> primitive,
+             Out<float, 1> u, Out<float, 1> v, std::optional<Out<float, 2>> normal, MaybeInts box_tests,
+             MaybeInts primitive_tests) {
+  const RayArrays given{origins, directions, t_min, t_max, skip};
+  const std::size_t n = given.count();
+  require(box_tests.has_value() == primitive_tests.has_value(), "box_tests, primitive_tests: expected together");
+  const bvh::ClosestJob job{given.rays(front_only),
+                            rows(t, n, 1, "t"),
+                            rows(primitive, n, 1, "primitive"),
+                            rows(u, n, 1, "u"),
+                            rows(v, n, 1, "v"),
+                            rows(normal, n, 3, "normal"),
+                            rows(box_tests, n, 1, "box_tests"),
+                            rows(primitive_tests, n, 1, "primitive_tests")};
+  const nb::gil_scoped_release released;
+  const std::shared_lock held(tree.gate());
+  bvh::run_closest(tree.view(), job, static_cast<std::int64_t>(n), by_force);
+}
+
+void any(const Tree& tree, In<float, 2> origins, In<float, 2> directions, In<float, 1> t_min, In<float, 1> t_max,
+         In<std::int32_t, 1> skip, bool front_only, Out<bool, 1> hit) {
+  const RayArrays given{origins, directions, t_min, t_max, skip};
+  const std::size_t n = given.count();
+  const bvh::AnyJob job{given.rays(front_only), rows(hit, n, 1, "hit")};
+  const nb::gil_scoped_release released;
+  const std::shared_lock held(tree.gate());
+  bvh::run_any(tree.view(), job, static_cast<std::int64_t>(n));
+}
+
+nb::tuple all(const Tree& tree, In<float, 2> origins, In<float, 2> directions, In<float, 1> t_min, In<float, 1> t_max,
+              In<std::int32_t, 1> skip, bool front_only) {
+  const RayArrays given{origins, directions, t_min, t_max, skip};
+  const bvh::Rays rays = given.rays(front_only);
+  bvh::AllHits hits;
+  {
+    const nb::gil_scoped_release released;
+    const std::shared_lock held(tree.gate());
+    hits = bvh::run_all(tree.view(), rays, static_cast<std::int64_t>(given.count()));
+  }
+  return nb::make_tuple(made(std::move(hits.first)), made(std::move(hits.t)), made(std::move(hits.primitive)),
+                        made(std::move(hits.u)), made(std::move(hits.v)));
+}
+
+void count(const Tree& tree, In<float, 2> origins, In<float, 2> directions, In<float, 1> t_min, In<float, 1> t_max,
+           In<std::int32_t, 1> skip, bool front_only, bool winding, Out<std::int32_t, 1> counts) {
+  const RayArrays given{origins, directions, t_min, t_max, skip};
+  const std::size_t n = given.count();
+  require(!winding || tree.view().kind == bvh::Kind::triangles, "winding: expected triangles");
+  const bvh::CountJob job{given.rays(front_only), rows(counts, n, 1, "counts"), winding};
+  const nb::gil_scoped_release released;
+  const std::shared_lock held(tree.gate());
+  bvh::run_count(tree.view(), job, static_cast<std::int64_t>(n));
+}
+
+void nearest(const Tree& tree, In<float, 2> points, In<float, 1> max_distance, Out<float, 1> distance,
+             Out<std::int32_t, 1> primitive, Out<float, 2> closest_points, Out<float, 1> u, Out<float, 1> v) {
+  const std::size_t n = points.shape(0);
+  require(tree.view().kind == bvh::Kind::triangles, "nearest: expected triangles");
+  const bvh::NearestJob job{rows(points, n, 3, "points"),
+                            per_ray(max_distance, n, "max_distance"),
+                            rows(distance, n, 1, "distance"),
+                            rows(primitive, n, 1, "primitive"),
+                            rows(closest_points, n, 3, "closest"),
+                            rows(u, n, 1, "u"),
+                            rows(v, n, 1, "v")};
+  const nb::gil_scoped_release released;
+  const std::shared_lock held(tree.gate());
+  bvh::run_nearest(tree.view(), job, static_cast<std::int64_t>(n));
+}
+
+Made<std::int32_t> overlap_box(const Tree& tree, In<float, 1> low, In<float, 1> high) {
+  std::vector<std::int32_t> found;
+  const float *from = rows(low, 3, 1, "low"), *to = rows(high, 3, 1, "high");
+  {
+    const nb::gil_scoped_release released;
+    const std::shared_lock held(tree.gate());
+    found = bvh::overlap_box(tree.view(), from, to);
+  }
+  return made(std::move(found));
+}
+
+Made<std::int32_t> overlap_ball(const Tree& tree, In<float, 1> centre, float radius) {
+  std::vector<std::int32_t> found;
+  const float* at = rows(centre, 3, 1, "centre");
+  {
+    const nb::gil_scoped_release released;
+    const std::shared_lock held(tree.gate());
+    found = bvh::overlap_ball(tree.view(), at, radius);
+  }
+  return made(std::move(found));
+}
+
+// One ray, without a batch's machinery: (t, primitive, u, v), or None.
+nb::object cast(const Tree& tree, const float (&origin)[3], const float (&direction)[3], float t_min, float t_max) {
+  bvh::Single hit;
+  {
+    const std::shared_lock held(tree.gate());
+    hit = bvh::cast_one(tree.view(), origin, direction, t_min, t_max);
+  }
+  if (hit.primitive < 0) return nb::none();
+  return nb::make_tuple(hit.t, hit.primitive, hit.u, hit.v);
+}
+
+// Three float32 or float64 numbers of anything with a buffer: a quarter of what an ndarray argument takes.
+void read_point(nb::handle array, float (&point)[3], const char* name) {
+  Py_buffer view;
+  if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) throw nb::python_error();
+  const char type = view.format != nullptr && view.format[0] != '\0' && view.format[1] == '\0' ? view.format[0] : '?';
+  const bool fits = (type == 'f' && view.len == 12) || (type == 'd' && view.len == 24);
+  if (fits) {
+    for (int k = 0; k < 3; ++k) {
+      point[k] = type == 'f' ? static_cast<const float*>(view.buf)[k]
+                             : static_cast<float>(static_cast<const double*>(view.buf)[k]);
+    }
+  }
+  PyBuffer_Release(&view);
+  require(fits, std::string(name) + ": expected three float32 or float64 numbers");
+}
+
+}  // namespace
+
+void bind_query(nb::module_& m) {
+  const auto batch = [](auto& c, const char* name, auto function, auto... more) {
+    c.def(name, function, nb::arg("origins").noconvert(), nb::arg("directions").noconvert(), nb::arg("t_min").noconvert(),
+          nb::arg("t_max").noconvert(), nb::arg("skip").noconvert(), nb::arg("front_only"), more...);
+  };
+  nb::class_<Tree> tree(m, "Tree", "A bounding-volume hierarchy over triangles, boxes or spheres.");
+  tree.def("__init__",
+           [](Tree* self, const std::string& kind, In<float, 2> points, std::optional<In<float, 2>> extents,
+              std::optional<In<std::int32_t, 2>> faces, bool median, int width, int leaf_size) {
+             const bvh::Source source = source_of(kind_named(kind), points, extents, faces);
+             const nb::gil_scoped_release released;
+             new (self) Tree(source, {median, width, leaf_size});
+           },
+           nb::arg("kind"), nb::arg("points").noconvert(), nb::arg("extents").noconvert().none(),
+           nb::arg("faces").noconvert().none(), nb::arg("median"), nb::arg("width"), nb::arg("leaf_size"));
+  tree.def("refit",
+           [](Tree& self, In<float, 2> points, std::optional<In<float, 2>> extents) {
+             bvh::Source source{};
+             source.kind = self.view().kind;
+             source.points = rows(points, points.shape(0), 3, "points");
+             source.point_count = static_cast<std::int64_t>(points.shape(0));
+             source.count = source.kind == bvh::Kind::triangles ? self.primitives() : source.point_count;
+             require(extents.has_value() == (source.kind != bvh::Kind::triangles), "extents: expected with boxes and spheres");
+             const std::size_t width = source.kind == bvh::Kind::boxes ? 3 : 1;
+             require(!extents || extents->shape(1) == width, "extents: expected " + std::to_string(width) + " columns");
+             source.extents = rows(extents, points.shape(0), width, "extents");
+             const nb::gil_scoped_release released;
+             const std::unique_lock held(self.gate());
+             self.refit(source);
+           },
+           nb::arg("points").noconvert(), nb::arg("extents").noconvert().none());
+  batch(tree, "closest", &closest, nb::arg("by_force"), nb::arg("t").noconvert(), nb::arg("primitive").noconvert(),
+        nb::arg("u").noconvert(), nb::arg("v").noconvert(), nb::arg("normal").noconvert().none(),
+        nb::arg("box_tests").noconvert().none(), nb::arg("primitive_tests").noconvert().none());
+  batch(tree, "any", &any, nb::arg("hit").noconvert());
+  batch(tree, "all", &all);
+  batch(tree, "count", &count, nb::arg("winding"), nb::arg("counts").noconvert());
+  tree.def("nearest", &nearest, nb::arg("points").noconvert(), nb::arg("max_distance").noconvert(),
+           nb::arg("distance").noconvert(), nb::arg("primitive").noconvert(), nb::arg("closest").noconvert(),
+           nb::arg("u").noconvert(), nb::arg("v").noconvert());
+  tree.def("overlap_box", &overlap_box, nb::arg("low").noconvert(), nb::arg("high").noconvert());
+  tree.def("overlap_ball", &overlap_ball, nb::arg("centre").noconvert(), nb::arg("radius"));
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  tree.def("cast",
+           [](const Tree& self, float ox, float oy, float oz, float dx, float dy, float dz, float t_min, float t_max) {
+             return cast(self, {ox, oy, oz}, {dx, dy, dz}, t_min, t_max);
+           },
+           nb::arg("ox"), nb::arg("oy"), nb::arg("oz"), nb::arg("dx"), nb::arg("dy"), nb::arg("dz"),
+           nb::arg("t_min") = 0.0f, nb::arg("t_max") = kInfinity);
+  tree.def("cast",
+           [](const Tree& self, nb::handle origin, nb::handle direction, float t_min, float t_max) {
+             float o[3], d[3];
+             read_point(origin, o, "origin");
+             read_point(direction, d, "direction");
+             return cast(self, o, d, t_min, t_max);
+           },
+           nb::arg("origin"), nb::arg("direction"), nb::arg("t_min") = 0.0f, nb::arg("t_max") = kInfinity);
+  tree.def_prop_ro("primitive_count", &Tree::primitives);
+  tree.def_prop_ro("node_count", [](const Tree& self) { return self.view().node_count; });
+  tree.def_prop_ro("packet_count", [](const Tree& self) { return self.view().packet_count; });
+  tree.def_prop_ro("depth", &Tree::depth);
+  tree.def_prop_ro("bytes", &Tree::bytes);
+  tree.def_prop_ro("built_cost", &Tree::built_cost);
+  const auto guarded = [](auto read) {
+    return [read](const Tree& self) {
+      const nb::gil_scoped_release released;
+      const std::shared_lock held(self.gate());
+      return read(self);
+    };
+  };
+  tree.def_prop_ro("cost", guarded([](const Tree& self) { return self.cost(); }));
+  tree.def_prop_ro("bounds", [guarded](const Tree& self) {
+    const bvh::TreeView view = guarded([](const Tree& one) { return one.view(); })(self);
+    return nb::make_tuple(nb::make_tuple(view.low[0], view.low[1], view.low[2]),
+                          nb::make_tuple(view.high[0], view.high[1], view.high[2]));
+  });
+}
+
+}  // namespace bunraku

@@ -1,0 +1,82 @@
+#include "bvh/batch.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "threads.hpp"
+
+namespace bunraku::bvh {
+namespace {
+
+constexpr std::int64_t kGrain = 128;  // rays that are worth another thread
+
+const BvhKernels& kernels() {
+  static const BvhKernels& chosen = bvh_kernels_at(active_level());
+  return chosen;
+}
+
+struct Found {
+  std::int64_t ray;
+  float t, u, v;
+  std::int32_t primitive;
+};
+
+}  // namespace
+
+void run_closest(const TreeView& tree, const ClosestJob& job, std::int64_t count, bool by_force) {
+  const auto run = by_force ? kernels().closest_by_force : kernels().closest;
+  parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) { run(tree, job, begin, end); });
+}
+
+void run_any(const TreeView& tree, const AnyJob& job, std::int64_t count) {
+  parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) { kernels().any(tree, job, begin, end); });
+}
+
+void run_count(const TreeView& tree, const CountJob& job, std::int64_t count) {
+  parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) { kernels().count(tree, job, begin, end); });
+}
+
+void run_nearest(const TreeView& tree, const NearestJob& job, std::int64_t count) {
+  parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) { kernels().nearest(tree, job, begin, end); });
+}
+
+AllHits run_all(const TreeView& tree, const Rays& rays, std::int64_t count) {
+  std::mutex mutex;
+  std::vector<std::vector<Found>> parts;
+  parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<Found> part;
+    const AllJob job{rays, &part, [](void* context, std::int64_t ray, float t, std::int32_t primitive, float u, float v) {
+                       static_cast<std::vector<Found>*>(context)->push_back({ray, t, u, v, primitive});
+                     }};
+    kernels().all(tree, job, begin, end);
+    std::sort(part.begin(), part.end(), [](const Found& a, const Found& b) {
+      if (a.ray != b.ray) return a.ray < b.ray;
+      return a.t < b.t || (a.t == b.t && a.primitive < b.primitive);
+    });
+    if (part.empty()) return;
+    const std::lock_guard lock(mutex);
+    parts.push_back(std::move(part));
+  });
+  std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.front().ray < b.front().ray; });
+  AllHits hits;
+  hits.first.reserve(static_cast<std::size_t>(count) + 1);
+  for (const std::vector<Found>& part : parts) {
+    for (const Found& hit : part) {
+      while (static_cast<std::int64_t>(hits.first.size()) <= hit.ray) {
+        hits.first.push_back(static_cast<std::int64_t>(hits.t.size()));
+      }
+      hits.t.push_back(hit.t);
+      hits.primitive.push_back(hit.primitive);
+      hits.u.push_back(hit.u);
+      hits.v.push_back(hit.v);
+    }
+  }
+  hits.first.resize(static_cast<std::size_t>(count) + 1, static_cast<std::int64_t>(hits.t.size()));
+  return hits;
+}
+
+Single cast_one(const TreeView& tree, const float* origin, const float* direction, float t_min, float t_max) {
+  return kernels().one(tree, origin, direction, t_min, t_max);
+}
+
+}  // namespace bunraku::bvh

@@ -1,0 +1,121 @@
+#pragma once
+// A ray, prepared for one tree, and its test against the eight boxes of a node.
+//
+// Depths. With k the axis where the direction is longest, s = t * |d[k]| is the distance walked
+// along that axis. Node tests compare s; hits are reported in t.
+//
+// Margins. What a primitive test accepts in float32 must never be lost to a node test. A triangle
+// (packet.hpp) only counts where the ray meets the triangle's own box, widened on every side by
+// 16 rounding steps of R, the largest |vertex - origin|; its depth is held inside that interval.
+// Node boxes contain those boxes and are widened by 32 steps of a larger R (8 cover the
+// rounding of this file's arithmetic, 2 that of the boxes relative to the centre), so a node is
+// entered, and no later, wherever one of its primitives is hit. Hence the tree answers as brute
+// force does, to the bit, whatever its shape.
+
+#include "bvh/lanes.hpp"
+#include "bvh/node.hpp"
+
+namespace bunraku::BUNRAKU_LEVEL::bvh {
+
+using namespace bunraku::bvh;
+
+inline constexpr float kStep = 0x1p-24f;              // half a unit in the last place of 1
+inline constexpr float kPrimitiveMargin = 16 * kStep;
+inline constexpr float kNodeMargin = 32 * kStep;
+inline constexpr float kSteepest = 0x1p40f;           // cap on 1 / slope: 0, -0 and denormals are finite
+inline constexpr float kDepthSlack = 4 * kStep;       // between t of a hit and s of a box
+inline constexpr float kInfinity = __builtin_inff();
+
+struct Ray {
+  float origin[3];
+  float direction[3];
+  int x, y, z;                  // axes after the turn that makes z the longest
+  float shear_x, shear_y;       // direction[x] / direction[z], direction[y] / direction[z]
+  float inverse[3];             // |d[z]| / d per axis, capped
+  float near_shift[3], far_shift[3];
+  int near_side[3];             // 0 or 1: which plane of the axis is met first
+  float scale;                  // |d[z]|
+  float t_min, t_max;           // t_max shrinks to the closest hit
+  float s_min, s_max;           // the same for boxes, a little wider
+  std::int32_t skip;            // primitive that does not exist for this ray, or -1
+  bool front_only;              // triangles seen from behind do not exist
+
+  void set_far(float t) {
+    t_max = t;
+    s_max = t * scale;
+    s_max += magnitude(s_max) * kDepthSlack;
+  }
+};
+
+// False for a ray that meets nothing: a zero direction, numbers that are not finite or too large.
+BUNRAKU_INLINE bool prepare(Ray& ray, const TreeView& tree, const float* origin, const float* direction,
+                            float t_min, float t_max) {
+  float sum = 0, far = 0;
+  for (int a = 0; a < 3; ++a) {
+    ray.origin[a] = origin[a];
+    ray.direction[a] = direction[a];
+    sum += (origin[a] - origin[a]) + (direction[a] - direction[a]);
+  }
+  int z = magnitude(direction[0]) >= magnitude(direction[1]) ? 0 : 1;
+  if (magnitude(direction[2]) > magnitude(direction[z])) z = 2;
+  ray.scale = magnitude(direction[z]);
+  if (!(sum == 0) || !(ray.scale > 0) || !(t_min <= t_max)) return false;
+  const int next = z == 2 ? 0 : z + 1, last = 3 - z - next;
+  const bool back = direction[z] < 0;  // the turn keeps the winding
+  ray.x = back ? last : next;
+  ray.y = back ? next : last;
+  ray.z = z;
+  ray.shear_x = direction[ray.x] / direction[z];
+  ray.shear_y = direction[ray.y] / direction[z];
+  float local[3];
+  for (int a = 0; a < 3; ++a) {
+    local[a] = origin[a] - tree.centre[a];
+    far = magnitude(local[a]) > far ? magnitude(local[a]) : far;
+  }
+  if (!(far <= 2 * kLargest)) return false;
+  const float margin = kNodeMargin * (far + tree.reach);
+  for (int a = 0; a < 3; ++a) {
+    const float slope = direction[a] / ray.scale;
+    ray.near_side[a] = slope < 0;
+    const float inverse = magnitude(slope) * kSteepest > 1 ? 1 / slope : slope < 0 ? -kSteepest : kSteepest;
+    ray.inverse[a] = inverse;
+    ray.near_shift[a] = -(local[a] * inverse) - margin * magnitude(inverse);
+    ray.far_shift[a] = -(local[a] * inverse) + margin * magnitude(inverse);
+  }
+  ray.t_min = t_min;
+  ray.s_min = t_min * ray.scale;
+  ray.s_min -= magnitude(ray.s_min) * kDepthSlack;
+  ray.set_far(t_max);
+  return true;
+}
+
+// The ray's constants as vectors, kept in registers over a walk.
+struct Slabs {
+  Eight inverse[3], near_shift[3], far_shift[3], s_min;
+
+  BUNRAKU_INLINE explicit Slabs(const Ray& ray) {
+    for (int a = 0; a < 3; ++a) {
+      inverse[a] = splat(ray.inverse[a]);
+      near_shift[a] = splat(ray.near_shift[a]);
+      far_shift[a] = splat(ray.far_shift[a]);
+    }
+    s_min = splat(ray.s_min);
+  }
+};
+
+// One bit per box that the ray may meet, and the depths at which it enters them. `plane` as in Node.
+BUNRAKU_INLINE unsigned meet(const float (&plane)[3][2][kWidth], const Ray& ray, const Slabs& slabs,
+                             Eight& near) {
+  const auto depth = [&](int axis, int side, const Eight& shift) {
+    return about_multiply_add(load(plane[axis][side]), slabs.inverse[axis], shift);
+  };
+  const int* const side = ray.near_side;
+  near = max(max(depth(0, side[0], slabs.near_shift[0]), depth(1, side[1], slabs.near_shift[1])),
+             max(depth(2, side[2], slabs.near_shift[2]), slabs.s_min));
+  const Eight far =
+      min(min(depth(0, side[0] ^ 1, slabs.far_shift[0]), depth(1, side[1] ^ 1, slabs.far_shift[1])),
+          min(depth(2, side[2] ^ 1, slabs.far_shift[2]), splat(ray.s_max)));
+  return bits(near <= far);
+}
+
+}  // namespace bunraku::BUNRAKU_LEVEL::bvh

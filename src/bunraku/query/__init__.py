@@ -1,0 +1,10 @@
+"""Asking where things are: rays, closest points and overlaps.
+
+`shapes` has the formulas for one shape at a time; `Bvh` is a tree over many triangles, boxes or
+spheres.
+"""
+
+from bunraku.query.bvh import Bvh
+from bunraku.query.hits import AllHits, Hits, Nearest
+
+__all__ = ["AllHits", "Bvh", "Hits", "Nearest"]

@@ -1,0 +1,64 @@
+"""Turning what a caller gives as rays into the arrays the core reads."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bunraku.errors import RigError
+from bunraku.model.arrays import Float32, Int32
+
+NO_SKIP: Int32 = np.array([-1], np.int32)
+
+
+def points_of(value: npt.ArrayLike, place: str) -> Float32:
+    """(…, 3) float32, C-contiguous; not copied if it is already.
+
+    Raises:
+        RigError: another shape, or not real numbers.
+    """
+    array = np.asarray(value)
+    if array.dtype.kind not in "iuf":
+        raise RigError(f"{place}: expected numbers, found {array.dtype}")
+    if array.ndim == 0 or array.shape[-1] != 3:
+        raise RigError(f"{place}: expected shape (…, 3), found {array.shape}")
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.ascontiguousarray(array, dtype=np.float32)
+
+
+def per_ray(
+    value: npt.ArrayLike, dtype: type[np.generic], shape: tuple[int, ...], place: str
+) -> npt.NDArray[Any]:
+    """One value for all rays, or one for each, as a flat array of 1 or N.
+
+    Raises:
+        RigError: neither one value nor the rays' shape, or not numbers.
+    """
+    array = np.asarray(value)
+    wanted = "iu" if np.issubdtype(dtype, np.integer) else "iuf"
+    if array.dtype.kind not in wanted:
+        raise RigError(f"{place}: expected {np.dtype(dtype)}, found {array.dtype}")
+    if array.ndim != 0 and array.shape != shape:
+        raise RigError(f"{place}: expected one value or shape {shape}, found {array.shape}")
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(array, dtype=dtype).reshape(-1)
+
+
+def ray_arrays(
+    origins: npt.ArrayLike, directions: npt.ArrayLike
+) -> tuple[Float32, Float32, tuple[int, ...]]:
+    """Origins and directions as (N, 3), broadcast against one another, and their leading shape."""
+    o, d = points_of(origins, "origins"), points_of(directions, "directions")
+    if o.shape != d.shape:
+        try:
+            shape = np.broadcast_shapes(o.shape, d.shape)
+        except ValueError:
+            raise RigError(
+                f"directions: expected a shape that broadcasts with origins {o.shape}, "
+                f"found {d.shape}"
+            ) from None
+        o = np.ascontiguousarray(np.broadcast_to(o, shape))
+        d = np.ascontiguousarray(np.broadcast_to(d, shape))
+    return o.reshape(-1, 3), d.reshape(-1, 3), o.shape[:-1]
