@@ -14,6 +14,7 @@ namespace bunraku {
 void bind_kinematics(nb::module_& m);
 void bind_meshopt(nb::module_& m);
 void bind_query(nb::module_& m);
+void bind_rotation(nb::module_& m);
 void bind_sampling(nb::module_& m);
 void bind_skinning(nb::module_& m);
 }  // namespace bunraku
@@ -38,6 +39,8 @@ NB_MODULE(_core, m) {
   bind_meshopt(meshopt);
   nb::module_ query = m.def_submodule("query");
   bind_query(query);
+  nb::module_ rotation = m.def_submodule("rotation");
+  bind_rotation(rotation);
   nb::module_ sampling = m.def_submodule("sampling");
   bind_sampling(sampling);
   nb::module_ skinning = m.def_submodule("skinning");

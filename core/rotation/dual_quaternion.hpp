@@ -1,0 +1,135 @@
+#pragma once
+// Rigid transforms as dual quaternions: real x, y, z, w, then dual x, y, z, w.
+
+#include "rotation/matrix.hpp"
+
+namespace bunraku::BUNRAKU_LEVEL::rotation {
+
+template <class V>
+BUNRAKU_LANES void multiply_dual(const V a[8], const V b[8], V out[8]) {
+  V left[4], right[4];
+  multiply(a, b + 4, left);
+  multiply(a + 4, b, right);
+  multiply(a, b, out);
+  for (int i = 0; i < 4; ++i) out[i + 4] = left[i] + right[i];
+}
+
+template <class V>
+BUNRAKU_LANES void translation_of(const V dq[8], V t[3]) {
+  V back[4], product[4];
+  conjugate(dq, back);
+  multiply(dq + 4, back, product);
+  for (int i = 0; i < 3; ++i) t[i] = product[i] + product[i];
+}
+
+// The screw motion of a unit dual quaternion with w >= 0, carried on to t times its angle and t
+// times its advance. With s = |v| = sin(θ/2) for the real vector part v: the new vector parts are
+// k v and k v_d - (t cos(tθ/2) - k cos(θ/2)) (w_d / s²) v where k = sin(tθ/2) / s.
+template <class T>
+BUNRAKU_LANES void power_dual(const Vector<T> dq[8], const Vector<T>& t, Vector<T> out[8]) {
+  const Vector<T> squared = square<T, 3>(dq), size = root(squared);
+  const Mask<T> small = squared < Float<T>::kSquareLow;
+  Vector<T> sine, cosine;
+  sine_and_cosine<T>(t * angle_in_first_quadrant<T>(size, dq[3]), sine, cosine);
+  const Vector<T> k = small ? t : sine / (small ? splat<T>(1) : size);
+  const Vector<T> along = (t * cosine - k * dq[3]) * dq[7] / (small ? splat<T>(1) : squared);
+  for (int i = 0; i < 3; ++i) {
+    out[i] = dq[i] * k;
+    out[i + 4] = dq[i + 4] * k - (small ? Vector<T>{} : along * dq[i]);
+  }
+  out[3] = cosine;
+  out[7] = t * k * dq[7];
+}
+
+struct DualMultiply {
+  static constexpr int kInputs[] = {8, 8}, kOutputs[] = {8};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    multiply_dual(in, in + 8, out);
+    return Mask<T>{};
+  }
+};
+
+// Real part of length 1, and nothing of the dual part along it.
+struct DualNormalize {
+  static constexpr int kInputs[] = {8}, kOutputs[] = {8};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    for (int i = 0; i < 4; ++i) out[i] = in[i];
+    const Mask<T> refused = normalize<T, 4>(out);
+    const Vector<T> size = dot4(out, in);
+    for (int i = 0; i < 4; ++i) out[i + 4] = in[i + 4] / size;
+    const Vector<T> along = dot4(out, out + 4);
+    for (int i = 0; i < 4; ++i) out[i + 4] -= along * out[i];
+    return refused;
+  }
+};
+
+struct DualFromRigid {
+  static constexpr int kInputs[] = {4, 3}, kOutputs[] = {8};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    const T half = static_cast<T>(0.5);
+    const Vector<T> t[4] = {half * in[4], half * in[5], half * in[6], Vector<T>{}};
+    for (int i = 0; i < 4; ++i) out[i] = in[i];
+    multiply(t, in, out + 4);
+    return Mask<T>{};
+  }
+};
+
+struct DualToRigid {
+  static constexpr int kInputs[] = {8}, kOutputs[] = {4, 3};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    for (int i = 0; i < 4; ++i) out[i] = in[i];
+    translation_of(in, out + 4);
+    return Mask<T>{};
+  }
+};
+
+struct DualToMatrix {
+  static constexpr int kInputs[] = {8}, kOutputs[] = {16};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    Vector<T> m[9], t[3];
+    matrix_of(in, m);
+    translation_of(in, t);
+    for (int row = 0; row < 4; ++row) {
+      for (int c = 0; c < 4; ++c) {
+        out[4 * row + c] = row == 3 ? splat<T>(c == 3) : (c == 3 ? t[row % 3] : m[(3 * row + c) % 9]);
+      }
+    }
+    return Mask<T>{};
+  }
+};
+
+struct DualTransformPoints {
+  static constexpr int kInputs[] = {8, 3}, kOutputs[] = {3};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    Vector<T> t[3];
+    rotate(in, in + 8, out);
+    translation_of(in, t);
+    for (int i = 0; i < 3; ++i) out[i] += t[i];
+    return Mask<T>{};
+  }
+};
+
+// a · (a⁻¹ b)^t, b's sign such that the screw turns the shorter way.
+struct DualScrewInterpolation {
+  static constexpr int kInputs[] = {8, 8, 1}, kOutputs[] = {8};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    Vector<T> inverse[8], between[8], moved[8];
+    conjugate(in, inverse);
+    conjugate(in + 4, inverse + 4);
+    multiply_dual(inverse, in + 8, between);
+    const Mask<T> negative = between[3] < 0;
+    for (int i = 0; i < 8; ++i) between[i] = negate_where(negative, between[i]);
+    power_dual<T>(between, in[16], moved);
+    multiply_dual(in, moved, out);
+    return Mask<T>{};
+  }
+};
+
+}  // namespace bunraku::BUNRAKU_LEVEL::rotation

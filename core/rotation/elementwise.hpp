@@ -1,0 +1,245 @@
+#pragma once
+// The one loop that every operation runs in: load a group of elements as vectors, compute, store.
+//
+// Results are laid down in a tile that stays in the first-level cache and copied from there, past
+// the caches when the array is larger than they are: plain stores would read every line of the
+// output first, a quarter of all traffic of a product of quaternions.
+
+#include <cstddef>
+
+#include "rotation/lanes.hpp"
+#include "rotation/rotation.hpp"
+
+namespace bunraku::BUNRAKU_LEVEL::rotation {
+
+inline constexpr int kTile = 64;
+
+// Several streams at once are more than the hardware's own prefetching keeps up with: 20 % on the
+// product of quaternions. Reaching past the end of an array is harmless.
+template <class T, int W>
+BUNRAKU_LANES void prefetch_group(const T* from) {
+  constexpr int kAhead = 512, kLine = 64, kSize = W * Lanes<T>::kCount * static_cast<int>(sizeof(T));
+  for (int i = 0; i < kSize; i += kLine) __builtin_prefetch(reinterpret_cast<const char*>(from) + kAhead + i);
+}
+
+// `W` numbers each of elements side by side. Three are read as four, one too many.
+template <class T, int W>
+BUNRAKU_LANES void load_group(const T* from, Vector<T>* v) {
+  if constexpr (W == 1) {
+    v[0] = load<Vector<T>>(from);
+  } else {
+    for (int c = 0; c < W; c += 4) {
+      const int start = c + 4 <= W || W < 4 ? c : W - 4;
+      const T* rows[Lanes<T>::kCount];
+      for (int l = 0; l < Lanes<T>::kCount; ++l) rows[l] = from + l * W + start;
+      Vector<T> four[4];
+      Lanes<T>::gather(rows, four);
+      for (int i = c; i < W && i < c + 4; ++i) v[i] = four[i - start];
+    }
+  }
+}
+
+// One number at a time, for odd strides and ends of arrays; lanes past `count` repeat the last.
+template <class T, int W>
+BUNRAKU_LANES void load_group_carefully(const T* from, std::int64_t stride, int count, Vector<T>* v) {
+  for (int c = 0; c < W; ++c) {
+    T lanes[Lanes<T>::kCount];
+    for (int l = 0; l < Lanes<T>::kCount; ++l) lanes[l] = from[(l < count ? l : count - 1) * stride + c];
+    v[c] = load<Vector<T>>(lanes);
+  }
+}
+
+// Writes whole groups: `to` has room for one number more.
+template <class T, int W>
+BUNRAKU_LANES void store_group(T* to, const Vector<T>* v) {
+  constexpr int kCount = Lanes<T>::kCount;
+  T* rows[kCount];
+  Vector<T> four[4];
+  if constexpr (W == 1) {
+    store(to, v[0]);
+  } else if constexpr (W == 3) {
+    T padded[4 * kCount];
+    for (int i = 0; i < 4; ++i) four[i] = v[i < 3 ? i : 2];
+    for (int l = 0; l < kCount; ++l) rows[l] = padded + 4 * l;
+    Lanes<T>::scatter(four, rows, kCount);
+    for (int l = 0; l < kCount; ++l) __builtin_memcpy(to + 3 * l, padded + 4 * l, 4 * sizeof(T));
+  } else {
+    for (int c = 0; c < W; c += 4) {
+      const int start = c + 4 <= W ? c : W - 4;
+      for (int i = 0; i < 4; ++i) four[i] = v[start + i];
+      for (int l = 0; l < kCount; ++l) rows[l] = to + l * W + start;
+      Lanes<T>::scatter(four, rows, kCount);
+    }
+  }
+}
+
+// Where an output's tile goes. Past the caches only whole lines are written, since half a line costs
+// twice as much as a whole one: the tile starts as far into a line as its place in the output does,
+// and what does not fill a line at its end waits for the next tile.
+template <int kBytes>  // of a full tile, a multiple of the line
+struct Sink {
+  static constexpr int kLine = 64;
+  alignas(kLine) char buffer[kLine + kBytes + kLine];  // and a number more: store_group
+  int phase;
+  bool stream;
+  bool first = true;
+
+  BUNRAKU_LANES Sink(const void* to, bool past_caches) : phase(0), stream(past_caches) {
+    if (stream) phase = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) % kLine);
+  }
+
+  BUNRAKU_LANES char* tile() { return buffer + phase; }
+
+  BUNRAKU_LANES void put(char* to, int size, bool last) {
+    if (!stream) {
+      __builtin_memcpy(to, buffer, static_cast<std::size_t>(size));
+      return;
+    }
+    char* const lines = to - phase;
+    const int end = phase + size;
+    int i = 0;
+    if (first && phase > 0) {
+      i = end < kLine ? end : kLine;
+      __builtin_memcpy(to, buffer + phase, static_cast<std::size_t>(i - phase));
+    }
+    first = false;
+    for (; i + kLine <= end; i += kLine) write_line(lines + i, buffer + i);
+    __builtin_memcpy(last ? lines + i : buffer, buffer + i, static_cast<std::size_t>(end - i));
+  }
+
+  BUNRAKU_LANES static void write_line(char* to, const char* from) {
+#if defined(__AVX2__)
+    for (int i = 0; i < kLine; i += 32) {
+      _mm256_stream_si256(reinterpret_cast<__m256i*>(to + i), *reinterpret_cast<const __m256i*>(from + i));
+    }
+#elif defined(__SSE2__)
+    for (int i = 0; i < kLine; i += 16) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(to + i), *reinterpret_cast<const __m128i*>(from + i));
+    }
+#else
+    __builtin_memcpy(to, from, kLine);
+#endif
+  }
+};
+
+// `Op` has kInputs and kOutputs, numbers per element of each, and
+//   template <class T> static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int option)
+// over all numbers of the inputs and outputs, in order. It returns the lanes without an answer.
+template <class Op>
+struct Elementwise {
+  static constexpr int kInputCount = sizeof(Op::kInputs) / sizeof(int);
+  static constexpr int kOutputCount = sizeof(Op::kOutputs) / sizeof(int);
+
+  static constexpr int input_start(int i) { return i == 0 ? 0 : input_start(i - 1) + Op::kInputs[i - 1]; }
+  static constexpr int output_start(int i) { return i == 0 ? 0 : output_start(i - 1) + Op::kOutputs[i - 1]; }
+
+  template <class T, int I = 0>
+  BUNRAKU_LANES static void load_repeated(const ElementwiseJob<T>& job, Vector<T>* in) {
+    if constexpr (I < kInputCount) {
+      if (job.strides[I] == 0) {
+        for (int c = 0; c < Op::kInputs[I]; ++c) in[input_start(I) + c] = splat<T>(job.inputs[I][c]);
+      }
+      load_repeated<T, I + 1>(job, in);
+    }
+  }
+
+  // Side by side, or one repeated: what whole groups are read from.
+  template <class T, int I = 0>
+  BUNRAKU_LANES static bool plain(const ElementwiseJob<T>& job) {
+    if constexpr (I == kInputCount) {
+      return true;
+    } else {
+      return (job.strides[I] == 0 || job.strides[I] == Op::kInputs[I]) && plain<T, I + 1>(job);
+    }
+  }
+
+  template <class T, int I = 0>
+  BUNRAKU_LANES static void load_inputs(const ElementwiseJob<T>& job, std::int64_t first, Vector<T>* in) {
+    if constexpr (I < kInputCount) {
+      constexpr int kWidth = Op::kInputs[I];
+      if (job.strides[I] != 0) {
+        const T* const from = job.inputs[I] + first * kWidth;
+        prefetch_group<T, kWidth>(from);
+        load_group<T, kWidth>(from, in + input_start(I));
+      }
+      load_inputs<T, I + 1>(job, first, in);
+    }
+  }
+
+  template <class T, int I = 0>
+  BUNRAKU_LANES static void load_inputs_carefully(const ElementwiseJob<T>& job, std::int64_t first, int count,
+                                                  Vector<T>* in) {
+    if constexpr (I < kInputCount) {
+      const std::int64_t stride = job.strides[I];
+      if (stride != 0) {
+        load_group_carefully<T, Op::kInputs[I]>(job.inputs[I] + first * stride, stride, count, in + input_start(I));
+      }
+      load_inputs_carefully<T, I + 1>(job, first, count, in);
+    }
+  }
+
+  template <class T>
+  static constexpr int tile_bytes(int o) {
+    return o < kOutputCount ? Op::kOutputs[o] * kTile * static_cast<int>(sizeof(T)) : 0;
+  }
+
+  template <class T>
+  static std::int64_t run(const ElementwiseJob<T>& job, std::int64_t count) {
+    constexpr int kCount = Lanes<T>::kCount, kOver = Op::kInputs[0] == 3 || Op::kInputs[kInputCount - 1] == 3;
+    Vector<T> in[input_start(kInputCount)]{}, out[output_start(kOutputCount)];
+    Sink<tile_bytes<T>(0)> sink(job.outputs[0], job.stream);
+    Sink<tile_bytes<T>(1)> second_sink(job.outputs[1], job.stream && kOutputCount == 2);
+    Mask<T> refused[kTile / kCount];
+    load_repeated(job, in);
+    const bool in_groups = plain(job);
+    for (std::int64_t first = 0; first < count; first += kTile) {
+      const std::int64_t left = count - first;
+      const int size = left < kTile ? static_cast<int>(left) : kTile;
+      const int whole = in_groups ? (left > kTile ? kTile : static_cast<int>(left) - kOver) : 0;
+      T* const tile = reinterpret_cast<T*>(sink.tile());
+      T* const second_tile = reinterpret_cast<T*>(second_sink.tile());
+      Mask<T> any_refused{};
+      for (int i = 0; i < size; i += kCount) {
+        if (i + kCount <= whole) {
+          load_inputs(job, first + i, in);
+        } else {
+          load_inputs_carefully(job, first + i, size - i < kCount ? size - i : kCount, in);
+        }
+        const Mask<T> mask = Op::template apply<T>(in, out, job.option);
+        refused[i / kCount] = mask;
+        any_refused |= mask;
+        store_group<T, Op::kOutputs[0]>(tile + i * Op::kOutputs[0], out);
+        if constexpr (kOutputCount == 2) {
+          store_group<T, Op::kOutputs[1]>(second_tile + i * Op::kOutputs[1], out + output_start(1));
+        }
+      }
+      if (any(any_refused)) {
+        for (int i = 0; i < size; ++i) {
+          if (refused[i / kCount][i % kCount]) return first + i;
+        }
+      }
+      const bool last = left <= kTile;
+      sink.put(reinterpret_cast<char*>(job.outputs[0] + first * Op::kOutputs[0]),
+               size * Op::kOutputs[0] * static_cast<int>(sizeof(T)), last);
+      if constexpr (kOutputCount == 2) {
+        second_sink.put(reinterpret_cast<char*>(job.outputs[1] + first * Op::kOutputs[1]),
+                        size * Op::kOutputs[1] * static_cast<int>(sizeof(T)), last);
+      }
+    }
+#if defined(__SSE2__)
+    if (job.stream) _mm_sfence();
+#endif
+    return -1;
+  }
+};
+
+template <class Op>
+constexpr ElementwiseOperation operation(const char* name) {
+  ElementwiseOperation made{name, Elementwise<Op>::kInputCount, {}, Elementwise<Op>::kOutputCount, {},
+                            &Elementwise<Op>::template run<float>, &Elementwise<Op>::template run<double>};
+  for (int i = 0; i < made.input_count; ++i) made.input_widths[i] = Op::kInputs[i];
+  for (int i = 0; i < made.output_count; ++i) made.output_widths[i] = Op::kOutputs[i];
+  return made;
+}
+
+}  // namespace bunraku::BUNRAKU_LEVEL::rotation
