@@ -25,7 +25,7 @@ Array = npt.NDArray[Any]
 CHANNELS = ("Xposition", "Yposition", "Zposition", "Xrotation", "Yrotation", "Zrotation")
 _CHANNEL = {name.lower(): name for name in CHANNELS}
 _BOM = b"\xef\xbb\xbf"
-_MOTION = re.compile(rb"^[ \t]*MOTION\b", re.MULTILINE | re.IGNORECASE)
+_MOTION = re.compile(rb"(?:^|[\r\n])[ \t]*MOTION\b", re.IGNORECASE)
 _HEAD = re.compile(rb"\s*Frames\s*:\s*(\d{1,18})\s+Frame\s*Time\s*:\s*(\S+)", re.IGNORECASE)
 _INDENT = 24  # deeper levels are not indented further, so that a chain stays linear in size
 

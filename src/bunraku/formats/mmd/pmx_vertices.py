@@ -180,12 +180,13 @@ def _find_records(
             at += sizes[data[at]]
     except IndexError:
         i = len(found) - 1
-        reader.position = base + at - type_at
         if at < len(data):
+            reader.position = base + at
             raise reader.error(
                 f"vertex {i} deform type", f"expected 0..4, found {data[at]}"
             ) from None
-        raise reader.error(f"vertex {i}", "the file ends here") from None
+        reader.position = base + at - type_at
+        raise reader.error(f"vertex {i}", "the file ends within it") from None
     reader.take(at - type_at, f"vertex {count - 1}")
     return data[: at - type_at], np.array(found, np.int64) - type_at
 

@@ -65,7 +65,7 @@ def decode_field(raw: bytes) -> str:
     >>> decode_field(b"miku\\0\\xfd\\xfd").raw
     b'miku\\x00\\xfd\\xfd'
     """
-    text = decode_text(raw.split(b"\0", 1)[0], CP932)
+    text = decode_text(raw.partition(b"\0")[0], CP932)
     if isinstance(text, Text) or text.encode(CP932).ljust(len(raw), b"\0") != raw:
         return Text(text, raw)
     return text
@@ -92,7 +92,7 @@ def name_key(name: str, size: int = 15, encoding: str = CP932) -> bytes | None:
     ('8db69872', 15, None)
     """
     try:
-        return name.encode(encoding)[:size].split(b"\0", 1)[0]
+        return name.encode(encoding)[:size].partition(b"\0")[0]
     except UnicodeEncodeError:
         return None
 
@@ -104,4 +104,4 @@ def name_keys(fields: Array) -> list[bytes]:
     >>> name_keys(np.array([b"a\\0\\xfd", b"ab\\xfd"]))
     [b'a', b'ab\\xfd']
     """
-    return [raw.split(b"\0", 1)[0] if b"\0" in raw else raw for raw in fields.tolist()]
+    return [raw.partition(b"\0")[0] for raw in fields.tolist()]

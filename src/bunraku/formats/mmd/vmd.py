@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from bunraku.errors import FormatError, Note, UnsupportedError
 from bunraku.formats.binary import Buffer, ByteReader, read_source, write_files
-from bunraku.formats.mmd.text import decode_field, encode_field, name_keys
+from bunraku.formats.mmd.text import decode_field, encode_field
 
 Array = npt.NDArray[Any]
 
@@ -225,12 +225,13 @@ def tracks(keys: Array) -> dict[bytes, Array]:
     >>> {name: order.tolist() for name, order in tracks(keys).items()}
     {b'b': [2, 0], b'a': [1]}
     """
+    fields = keys["name"].tolist()
     numbers: dict[bytes, int] = {}
-    owner = np.fromiter(
-        (numbers.setdefault(name, len(numbers)) for name in name_keys(keys["name"])),
-        np.int64,
-        len(keys),
-    )
+    of_field = {
+        raw: numbers.setdefault(raw.partition(b"\0")[0], len(numbers))
+        for raw in dict.fromkeys(fields)
+    }
+    owner = np.fromiter(map(of_field.__getitem__, fields), np.int64, len(fields))
     order = np.lexsort((keys["frame"], owner))
     ends = np.cumsum(np.bincount(owner, minlength=len(numbers)))
     return dict(zip(numbers, np.split(order, ends[:-1]), strict=True)) if numbers else {}
