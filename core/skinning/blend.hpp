@@ -1,137 +1,143 @@
 #pragma once
-// Weighted sums of palette records, for kLanes frames of a vertex or kLanes vertices of a frame.
+// Weighted sums of palette records.
+//
+// Sums run over ascending slots, one influence after another, in every layout: that order is
+// part of the result.
 
 #include "skinning/palette.hpp"
 
 namespace bunraku::BUNRAKU_LEVEL::skinning {
 
-struct DualQuaternions {
-  Vec q[8];        // real part x, y, z, w, then the dual part; not normalised
-  Vec stretch[6];  // xx, yy, zz, xy, xz, yz
+// Rows of a dual-quaternion record that are blended. Where no joint of a batch stretches, each
+// stretch is the identity, and its blend the sum of the weights times the identity.
+inline constexpr int kDualRows = kStretchRow + 6;
+
+// In which lanes each influence of a run must change sign to point the way of the heaviest: a
+// question of joints and frames, so it is asked once for a run.
+struct Flips {
+  static constexpr int kKept = 16;  // influences beyond are asked again for every vertex
+  Mask kept[kKept];
 };
 
-// --- Wide: one vertex, kLanes frames -------------------------------------------------------
+namespace detail {
+
+// Records of the part of a batch's layout that a method blends; `step` floats between rows.
+template <Method kMethod>
+BUNRAKU_INLINE const float* records(const Batch& batch, int step) {
+  return batch.records() + (kMethod == Method::lbs ? 0 : batch.layout.dual * step);
+}
+
+BUNRAKU_INLINE Mask wide_flip(const float* heaviest, const float* rows) {
+  Vec dot = load(heaviest) * load(rows);
+  for (int r = 1; r < 4; ++r) dot += load(heaviest + r * kLanes) * load(rows + r * kLanes);
+  return dot < 0;
+}
+
+BUNRAKU_INLINE Mask narrow_flip(const float* heaviest, const float* rows) {
+  float dot = heaviest[0] * rows[0];
+  for (int r = 1; r < 4; ++r) dot += heaviest[r] * rows[r];
+  return Mask{} - (dot < 0 ? 1 : 0);
+}
+
+}  // namespace detail
+
+// --- Wide: one vertex, kLanes frames in the lanes -------------------------------------------
+
+BUNRAKU_INLINE void find_flips(const InfluenceView& influences, const Batch& batch, const Run& run,
+                               Flips& flips) {
+  const float* records = detail::records<Method::dqs>(batch, kLanes);
+  const std::int64_t record = batch.layout.rows * kLanes;
+  const int count = run.width < Flips::kKept ? run.width : Flips::kKept;
+  for (int k = 0; k < count; ++k) {
+    flips.kept[k] = detail::wide_flip(records + run.heaviest * record,
+                                      records + influences.slots[run.slots + k] * record);
+  }
+}
 
 BUNRAKU_INLINE void blend_matrices(const InfluenceView& influences, const Batch& batch,
-                                   std::int64_t vertex, Vec (&m)[12]) {
+                                   const Run& run, int at, Vec (&m)[12]) {
+  const float* records = detail::records<Method::lbs>(batch, kLanes);
   const std::int64_t record = batch.layout.rows * kLanes;
-  std::int64_t i = influences.first[vertex];
-  const std::int64_t end = influences.first[vertex + 1];
-  const float* rows = batch.records() + influences.slot[i] * record;
-  Vec weight = splat(influences.weight[i]);
-  for (int r = 0; r < 12; ++r) m[r] = weight * load(rows + r * kLanes);
-  while (++i < end) {
-    rows = batch.records() + influences.slot[i] * record;
-    weight = splat(influences.weight[i]);
+  const std::int32_t* slots = influences.slots + run.slots;
+  const float* weights = influences.weights + run.weights + (at - run.begin) * run.width;
+  for (Vec& row : m) row = Vec{};
+  for (int k = 0; k < run.width; ++k) {
+    const float* rows = records + slots[k] * record;
+    const Vec weight = splat(weights[k]);
     for (int r = 0; r < 12; ++r) m[r] += weight * load(rows + r * kLanes);
   }
 }
 
 BUNRAKU_INLINE void blend_duals(const InfluenceView& influences, const Batch& batch,
-                                std::int64_t vertex, DualQuaternions& out) {
+                                const Run& run, const Flips& flips, int at, Vec (&q)[8],
+                                Vec (&stretch)[6]) {
+  const float* records = detail::records<Method::dqs>(batch, kLanes);
   const std::int64_t record = batch.layout.rows * kLanes;
-  const float* records = batch.records() + batch.layout.dual * kLanes;
-  const float* heaviest = records + influences.heaviest[vertex] * record;
+  const std::int32_t* slots = influences.slots + run.slots;
+  const float* weights = influences.weights + run.weights + (at - run.begin) * run.width;
   const bool stretches = batch.stretches();
-  for (Vec& q : out.q) q = Vec{};
-  // Without stretch every joint's is the identity, and the sum that of the weights: same bits.
-  for (int r = 0; r < 6; ++r) {
-    out.stretch[r] = splat(stretches || r >= 3 ? 0 : influences.sum[vertex]);
+  for (Vec& row : q) row = Vec{};
+  for (Vec& row : stretch) row = Vec{};
+  if (!stretches) {
+    for (int i = 0; i < 3; ++i) stretch[i] = splat(influences.sums[influences.order[at]]);
   }
-  for (std::int64_t i = influences.first[vertex]; i < influences.first[vertex + 1]; ++i) {
-    const float* rows = records + influences.slot[i] * record;
-    const Vec weight = splat(influences.weight[i]);
-    Vec dot = load(heaviest) * load(rows);
-    for (int r = 1; r < 4; ++r) dot += load(heaviest + r * kLanes) * load(rows + r * kLanes);
-    const Vec aligned = negate_where(dot < 0, weight);
-    for (int r = 0; r < 8; ++r) out.q[r] += aligned * load(rows + r * kLanes);
+  for (int k = 0; k < run.width; ++k) {
+    const float* rows = records + slots[k] * record;
+    const Mask flip = k < Flips::kKept
+                          ? flips.kept[k]
+                          : detail::wide_flip(records + run.heaviest * record, rows);
+    const Vec weight = splat(weights[k]), aligned = negate_where(flip, weight);
+    for (int r = 0; r < 8; ++r) q[r] += aligned * load(rows + r * kLanes);
     if (!stretches) continue;
-    for (int r = 0; r < 6; ++r) out.stretch[r] += weight * load(rows + (kStretchRow + r) * kLanes);
+    for (int r = 0; r < 6; ++r) stretch[r] += weight * load(rows + (kStretchRow + r) * kLanes);
   }
 }
 
-BUNRAKU_INLINE Vec heaviest_norms(const InfluenceView& influences, const Batch& batch,
-                                  std::int64_t vertex, int row) {
-  const std::int64_t record = batch.layout.rows * kLanes;
-  return load(batch.records() + influences.heaviest[vertex] * record + row * kLanes);
-}
+// --- Narrow: all vertices of a run in one frame, rows in the lanes ---------------------------
 
-// --- Narrow: kLanes vertices, one frame ----------------------------------------------------
+// Rows of a narrow record, and of a blended vertex.
+inline constexpr int kNarrowRows = 16;
 
-// Vertices in the lanes; those beyond the last one repeat it.
-struct VertexGroup {
-  std::int64_t vertex[kLanes];
-};
-
-namespace detail {
-
-// Rows [begin, begin + kLanes) of kLanes sums, written one sum after another, into lanes.
-template <int kRows>
-BUNRAKU_INLINE void rows_to_lanes(const float* sums, int row_stride, Vec (&out)[kRows]) {
-  for (int begin = 0; begin < kRows; begin += kLanes) {
-    Vec rows[kLanes];
-    transposed(sums + begin, row_stride, rows);
-    for (int r = 0; r < kLanes && begin + r < kRows; ++r) out[begin + r] = rows[r];
+// Writes kNarrowRows floats for each vertex, at its place in the block.
+template <Method kMethod>
+BUNRAKU_INLINE void blend_run(const InfluenceView& influences, const Batch& batch, const Run& run,
+                              std::int64_t block_begin, float* out) {
+  constexpr int kVecs = kNarrowRows / kLanes, kDualVecs = kMethod == Method::lbs ? 0 : 8 / kLanes;
+  const float* records = detail::records<kMethod>(batch, 1);
+  const float* heaviest = records + run.heaviest * batch.layout.rows;
+  const std::int32_t* slots = influences.slots + run.slots;
+  const float* weights = influences.weights + run.weights;
+  Flips flips;
+  for (int k = 0; kMethod == Method::dqs && k < run.width && k < Flips::kKept; ++k) {
+    flips.kept[k] = detail::narrow_flip(heaviest, records + slots[k] * batch.layout.rows);
   }
-}
-
-}  // namespace detail
-
-BUNRAKU_INLINE void blend_matrices(const InfluenceView& influences, const Batch& batch,
-                                   const VertexGroup& group, Vec (&m)[12]) {
-  constexpr int kVecs = 16 / kLanes;
-  alignas(64) float sums[kLanes * 16];
-  for (int lane = 0; lane < kLanes; ++lane) {
-    std::int64_t i = influences.first[group.vertex[lane]];
-    const std::int64_t end = influences.first[group.vertex[lane] + 1];
-    const float* rows = batch.records() + influences.slot[i] * batch.layout.rows;
-    Vec weight = splat(influences.weight[i]);
-    Vec sum[kVecs];
-    for (int k = 0; k < kVecs; ++k) sum[k] = weight * load(rows + k * kLanes);
-    while (++i < end) {
-      rows = batch.records() + influences.slot[i] * batch.layout.rows;
-      weight = splat(influences.weight[i]);
-      for (int k = 0; k < kVecs; ++k) sum[k] += weight * load(rows + k * kLanes);
-    }
-    for (int k = 0; k < kVecs; ++k) store(sums + lane * 16 + k * kLanes, sum[k]);
-  }
-  detail::rows_to_lanes(sums, 16, m);
-}
-
-BUNRAKU_INLINE void blend_duals(const InfluenceView& influences, const Batch& batch,
-                                const VertexGroup& group, DualQuaternions& out) {
-  constexpr int kVecs = 16 / kLanes, kRigidVecs = 8 / kLanes;
-  alignas(64) float sums[kLanes * 16];
-  const float* records = batch.records() + batch.layout.dual;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    const std::int64_t vertex = group.vertex[lane];
-    const float* heaviest = records + influences.heaviest[vertex] * batch.layout.rows;
+  for (int at = run.begin; at < run.end; ++at, weights += run.width) {
     Vec sum[kVecs] = {};
-    for (std::int64_t i = influences.first[vertex]; i < influences.first[vertex + 1]; ++i) {
-      const float* rows = records + influences.slot[i] * batch.layout.rows;
-      const float weight = influences.weight[i];
-      float dot = heaviest[0] * rows[0];
-      for (int r = 1; r < 4; ++r) dot += heaviest[r] * rows[r];
-      const Vec aligned = splat(dot < 0 ? -weight : weight);
-      for (int k = 0; k < kRigidVecs; ++k) sum[k] += aligned * load(rows + k * kLanes);
-      for (int k = kRigidVecs; k < kVecs; ++k) sum[k] += splat(weight) * load(rows + k * kLanes);
+    for (int k = 0; k < run.width; ++k) {
+      const float* rows = records + slots[k] * batch.layout.rows;
+      const Vec weight = splat(weights[k]);
+      Vec aligned = weight;
+      if constexpr (kMethod == Method::dqs) {
+        aligned = negate_where(
+            k < Flips::kKept ? flips.kept[k] : detail::narrow_flip(heaviest, rows), weight);
+      }
+      for (int i = 0; i < kVecs; ++i) {
+        sum[i] += (i < kDualVecs ? aligned : weight) * load(rows + i * kLanes);
+      }
     }
-    for (int k = 0; k < kVecs; ++k) store(sums + lane * 16 + k * kLanes, sum[k]);
+    float* to = out + (influences.order[at] - block_begin) * kNarrowRows;
+    for (int i = 0; i < kVecs; ++i) store(to + i * kLanes, sum[i]);
   }
-  Vec rows[14];
-  detail::rows_to_lanes(sums, 16, rows);
-  for (int r = 0; r < 8; ++r) out.q[r] = rows[r];
-  for (int r = 0; r < 6; ++r) out.stretch[r] = rows[kStretchRow + r];
 }
 
-BUNRAKU_INLINE Vec heaviest_norms(const InfluenceView& influences, const Batch& batch,
-                                  const VertexGroup& group, int row) {
-  Vec norms;
-  for (int lane = 0; lane < kLanes; ++lane) {
-    const std::int64_t slot = influences.heaviest[group.vertex[lane]];
-    norms[lane] = batch.records()[slot * batch.layout.rows + row];
+// kLanes blended vertices, one after another, into kRows rows with a vertex in each lane.
+template <int kRows>
+BUNRAKU_INLINE void vertices_to_lanes(const float* vertices, Vec* rows) {
+  for (int begin = 0; begin < kRows; begin += kLanes) {
+    Vec part[kLanes];
+    transposed(vertices + begin, kNarrowRows, part);
+    for (int r = 0; r < kLanes && begin + r < kRows; ++r) rows[begin + r] = part[r];
   }
-  return norms;
 }
 
 }  // namespace bunraku::BUNRAKU_LEVEL::skinning

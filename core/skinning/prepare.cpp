@@ -12,48 +12,116 @@
 #include "threads.hpp"
 
 namespace bunraku {
+namespace {
+
+// The vertices of one block, before they are put in order.
+class Block {
+ public:
+  struct Row {
+    std::int32_t vertex, begin, width, heaviest;
+  };
+
+  void clear() {
+    rows_.clear();
+    slots_.clear();
+    weights_.clear();
+  }
+
+  const Row& add(std::int32_t vertex, std::span<const std::int32_t> joints,
+                 std::span<const float> weights) {
+    held_.clear();
+    double total = 0;
+    for (std::size_t k = 0; k < joints.size(); ++k) {
+      if (joints[k] < 0) throw std::invalid_argument("joints must not be negative");
+      if (!(weights[k] >= 0) || !std::isfinite(weights[k])) {
+        throw std::invalid_argument("weights must be finite and not negative");
+      }
+      if (weights[k] > 0) held_.emplace_back(joints[k], weights[k]);
+      total += weights[k];
+    }
+    if (held_.empty()) held_.emplace_back(-1, total = 1);
+    std::sort(held_.begin(), held_.end());
+
+    Row row{vertex, static_cast<std::int32_t>(slots_.size()), 0, 0};
+    float most = -1;
+    for (std::size_t i = 0; i < held_.size(); ++row.width) {
+      const std::int32_t joint = held_[i].first;
+      double share = 0;
+      for (; i < held_.size() && held_[i].first == joint; ++i) share += held_[i].second;
+      slots_.push_back(joint + 1);
+      weights_.push_back(static_cast<float>(share / total));
+      if (weights_.back() > most) {
+        most = weights_.back();
+        row.heaviest = joint + 1;
+      }
+    }
+    return rows_.emplace_back(row);
+  }
+
+  std::span<const Row> sorted() {
+    std::stable_sort(rows_.begin(), rows_.end(), [this](const Row& a, const Row& b) {
+      if (a.width != b.width) return a.width < b.width;
+      const auto x = slots(a), y = slots(b);
+      const auto [p, q] = std::mismatch(x.begin(), x.end(), y.begin());
+      return p != x.end() ? *p < *q : a.heaviest < b.heaviest;
+    });
+    return rows_;
+  }
+
+  bool alike(const Row& a, const Row& b) const {
+    return a.width == b.width && a.heaviest == b.heaviest && std::ranges::equal(slots(a), slots(b));
+  }
+
+  std::span<const std::int32_t> slots(const Row& row) const { return part(slots_, row); }
+  std::span<const float> weights(const Row& row) const { return part(weights_, row); }
+
+ private:
+  template <typename T>
+  static std::span<const T> part(const std::vector<T>& all, const Row& row) {
+    return std::span(all).subspan(static_cast<std::size_t>(row.begin), static_cast<std::size_t>(row.width));
+  }
+
+  std::vector<std::pair<std::int32_t, double>> held_;
+  std::vector<Row> rows_;
+  std::vector<std::int32_t> slots_;
+  std::vector<float> weights_;
+};
+
+std::int32_t length(const auto& list) { return static_cast<std::int32_t>(list.size()); }
+
+}  // namespace
 
 Influences::Influences(std::span<const std::int32_t> all_joints, std::span<const float> all_weights,
                        std::int64_t vertices, std::int64_t width) {
   if (vertices > std::numeric_limits<std::int32_t>::max() / std::max<std::int64_t>(width, 1)) {
     throw std::invalid_argument("more influences than 32-bit indices can count");
   }
-  first.reserve(static_cast<std::size_t>(vertices) + 1);
-  heaviest.reserve(static_cast<std::size_t>(vertices));
-  sum.reserve(static_cast<std::size_t>(vertices));
-  slot.reserve(all_joints.size());
-  weight.reserve(all_joints.size());
-  first.push_back(0);
-  std::vector<std::pair<std::int32_t, double>> row;
-  for (std::int64_t v = 0; v < vertices; ++v) {
-    row.clear();
-    double total = 0;
-    for (std::int64_t k = v * width; k < (v + 1) * width; ++k) {
-      const auto at = static_cast<std::size_t>(k);
-      if (all_joints[at] < 0) throw std::invalid_argument("joints must not be negative");
-      if (!(all_weights[at] >= 0) || !std::isfinite(all_weights[at])) {
-        throw std::invalid_argument("weights must be finite and not negative");
+  Block block;
+  for (std::int64_t begin = 0; begin < vertices; begin += kBlockVertices) {
+    block.clear();
+    for (std::int64_t v = begin; v < std::min(begin + kBlockVertices, vertices); ++v) {
+      const auto at = static_cast<std::size_t>(v * width), count = static_cast<std::size_t>(width);
+      const Block::Row& row = block.add(static_cast<std::int32_t>(v), all_joints.subspan(at, count),
+                                        all_weights.subspan(at, count));
+      const auto row_weights = block.weights(row);
+      heaviest.push_back(row.heaviest);
+      sums.push_back(std::accumulate(row_weights.begin(), row_weights.end(), 0.0f));
+      joints = std::max<std::int64_t>(joints, block.slots(row).back());
+    }
+    block_runs.push_back(length(runs));
+    const Block::Row* last = nullptr;
+    for (const Block::Row& row : block.sorted()) {
+      if (last == nullptr || !block.alike(*last, row)) {
+        runs.push_back({length(order), length(order), length(slots), length(weights), row.width, row.heaviest});
+        slots.insert(slots.end(), block.slots(row).begin(), block.slots(row).end());
       }
-      if (all_weights[at] > 0) row.emplace_back(all_joints[at], all_weights[at]);
-      total += all_weights[at];
+      last = &row;
+      order.push_back(row.vertex);
+      weights.insert(weights.end(), block.weights(row).begin(), block.weights(row).end());
+      runs.back().end = length(order);
     }
-    if (row.empty()) row.emplace_back(-1, total = 1);
-    std::stable_sort(row.begin(), row.end(),
-                     [](const auto& a, const auto& b) { return a.first < b.first; });
-    const std::size_t begin = slot.size();
-    for (std::size_t i = 0; i < row.size();) {
-      const std::int32_t joint = row[i].first;
-      double share = 0;
-      for (; i < row.size() && row[i].first == joint; ++i) share += row[i].second;
-      slot.push_back(joint + 1);
-      weight.push_back(static_cast<float>(share / total));
-    }
-    sum.push_back(std::accumulate(weight.begin() + static_cast<std::ptrdiff_t>(begin), weight.end(), 0.0f));
-    joints = std::max<std::int64_t>(joints, slot.back());
-    const auto top = std::max_element(weight.begin() + static_cast<std::ptrdiff_t>(begin), weight.end());
-    heaviest.push_back(slot[static_cast<std::size_t>(top - weight.begin())]);
-    first.push_back(static_cast<std::int32_t>(slot.size()));
   }
+  block_runs.push_back(length(runs));
 }
 
 ActiveMorphs::ActiveMorphs(std::span<const MorphDeltas> targets, std::int64_t vertices)

@@ -19,13 +19,15 @@ struct Influences {
              std::int64_t vertices, std::int64_t width);
 
   InfluenceView view() const {
-    return {first.data(), slot.data(), weight.data(), sum.data(), heaviest.data()};
+    return {block_runs.data(), runs.data(), order.data(), slots.data(),
+            weights.data(),    sums.data(), heaviest.data()};
   }
   std::int64_t vertices() const { return static_cast<std::int64_t>(heaviest.size()); }
 
   std::int64_t joints = 0;  // the largest joint with a weight, plus 1
-  std::vector<std::int32_t> first, slot, heaviest;
-  std::vector<float> weight, sum;
+  std::vector<Run> runs;
+  std::vector<std::int32_t> block_runs, order, slots, heaviest;
+  std::vector<float> weights, sums;
 };
 
 // One morph target: displacements of `vertices`, any of them null.

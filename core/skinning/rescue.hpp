@@ -4,14 +4,9 @@
 //
 // By the blend; where that collapses, by the heaviest joint; where that collapses too, as at rest.
 
-#include "skinning/stretch.hpp"
-#include "skinning/skinning.hpp"
+#include "skinning/rest.hpp"
 
 namespace bunraku::BUNRAKU_LEVEL::skinning {
-
-struct Site {
-  std::int64_t frame, vertex;
-};
 
 // A blend counts as collapsed where its result is this much smaller than what the heaviest joint
 // alone gives at most: below that, single precision leaves only the rounding of the sum.

@@ -1,9 +1,24 @@
 #pragma once
 // The rest vertex a batch starts from: as the geometry has it, plus the active morph targets.
 
-#include "skinning/blend.hpp"
+#include "skinning/palette.hpp"
 
 namespace bunraku::BUNRAKU_LEVEL::skinning {
+
+struct Site {
+  std::int64_t frame, vertex;
+};
+
+// Where the lanes stand: consecutive frames of one vertex or consecutive vertices of one frame.
+struct Sites {
+  Site first;
+  std::int64_t frames, vertices;  // how many; one of them is 1, and lanes beyond repeat the last
+
+  Site at(int lane) const {
+    return {first.frame + (lane < frames ? lane : frames - 1),
+            first.vertex + (lane < vertices ? lane : vertices - 1)};
+  }
+};
 
 // The same vertex in every lane, read from the geometry where it is used. What the job does not
 // want is null, and never read.
@@ -31,9 +46,10 @@ struct LaneRest {
   BUNRAKU_INLINE Vec tangent(int k) const { return load(lanes[6 + k]); }
 };
 
-inline bool is_morphed(const DeformJob& job, std::int64_t vertex) {
+// Whether any of the vertices [begin, end) is displaced by an active morph target.
+inline bool is_morphed(const DeformJob& job, std::int64_t begin, std::int64_t end) {
   const std::int32_t* first = job.morphs.first;
-  return first != nullptr && first[vertex] != first[vertex + 1];
+  return first != nullptr && first[begin] != first[end];
 }
 
 namespace detail {
@@ -54,12 +70,13 @@ BUNRAKU_INLINE void each_displacement(const DeformJob& job, std::int64_t vertex,
 
 }  // namespace detail
 
-// One morphed vertex in the frames of a wide batch.
+// One vertex in the frames of a wide batch.
 inline void read_rest(const DeformJob& job, const Batch& batch, std::int64_t vertex, LaneRest& rest) {
   const SharedRest shared(job, vertex);
   for (int k = 0; k < 3; ++k) store(rest.lanes[k], shared.position(k));
   for (int k = 0; k < 3 && job.normals != nullptr; ++k) store(rest.lanes[3 + k], shared.normal(k));
   for (int k = 0; k < 4 && job.tangents != nullptr; ++k) store(rest.lanes[6 + k], shared.tangent(k));
+  if (!is_morphed(job, vertex, vertex + 1)) return;
   const std::int64_t active = job.morphs.active;
   const float* weights = job.morph_weights + batch.frame * active;
   detail::each_displacement(job, vertex, [&](int component, float delta, std::int32_t target) {
@@ -71,10 +88,9 @@ inline void read_rest(const DeformJob& job, const Batch& batch, std::int64_t ver
 }
 
 // kLanes vertices in the frame of a narrow batch.
-inline void read_rest(const DeformJob& job, const Batch& batch, const VertexGroup& group,
-                      LaneRest& rest) {
+inline void read_rest(const DeformJob& job, const Batch& batch, const Sites& sites, LaneRest& rest) {
   for (int lane = 0; lane < kLanes; ++lane) {
-    const std::int64_t v = group.vertex[lane];
+    const std::int64_t v = sites.at(lane).vertex;
     for (int k = 0; k < 3; ++k) rest.lanes[k][lane] = job.positions[3 * v + k];
     for (int k = 0; k < 3 && job.normals != nullptr; ++k) {
       rest.lanes[3 + k][lane] = job.normals[3 * v + k];
@@ -82,7 +98,7 @@ inline void read_rest(const DeformJob& job, const Batch& batch, const VertexGrou
     for (int k = 0; k < 4 && job.tangents != nullptr; ++k) {
       rest.lanes[6 + k][lane] = job.tangents[4 * v + k];
     }
-    if (!is_morphed(job, v)) continue;
+    if (!is_morphed(job, v, v + 1)) continue;
     const float* weights = job.morph_weights + batch.frame * job.morphs.active;
     detail::each_displacement(job, v, [&](int component, float delta, std::int32_t target) {
       rest.lanes[component][lane] += weights[target] * delta;

@@ -4,8 +4,9 @@
 // Two layouts share the arithmetic. A *wide* batch holds kLanes consecutive frames, one per
 // lane, and walks the vertices one by one: no vertex needs a gather, each reads exactly its own
 // influences, and the palette rows of kLanes frames stay in the first-level cache. A *narrow*
-// batch is one frame, with kLanes vertices in the lanes. Every lane computes the same sequence
-// of operations in both, so results do not depend on how frames were batched.
+// batch is one frame: each vertex is blended with rows in the lanes, then kLanes vertices share
+// what follows. Every lane computes the same sequence of operations in both, so results do not
+// depend on how frames were batched.
 
 #include <cstdint>
 
@@ -15,16 +16,32 @@ namespace bunraku {
 
 enum class Method { lbs, dqs, mixed };
 
-// Influences of each vertex, weights above 0 only, in ascending slots without repetition, the
-// weights of a vertex adding up to 1 (to rounding: `sum` says what they add up to in that order).
-// Slot 0 of the kernels' palette is the identity, held by vertices that no joint holds;
-// joint j is slot j + 1.
+// Vertices are taken in blocks of this many, so that their results fit the first-level cache.
+inline constexpr std::int64_t kBlockVertices = 32;
+
+// Vertices of one block that are held by the same joints, the same one the heaviest.
+struct Run {
+  std::int32_t begin, end;  // where in InfluenceView::order
+  std::int32_t slots;       // where in InfluenceView::slots its `width` slots begin
+  std::int32_t weights;     // where in InfluenceView::weights its (end − begin) × width begin
+  std::int32_t width;       // influences per vertex, at least 1
+  std::int32_t heaviest;    // slot with the largest weight, the lowest one on ties
+};
+
+// Influences of all vertices: weights above 0 only, in ascending slots without repetition, the
+// weights of a vertex adding up to 1 (to rounding: `sums` says what they add up to in that order).
+// Slot 0 of the kernels' palette is the identity, held by vertices that no joint holds; joint j
+// is slot j + 1. Within a block, vertices are ordered so that runs are long; it costs nothing,
+// because results find their place when a block is written, and lets a run read palette rows and
+// compare signs once for several vertices.
 struct InfluenceView {
-  const std::int32_t* first;     // (V + 1) where each vertex's influences begin
-  const std::int32_t* slot;      // (N)
-  const float* weight;           // (N)
-  const float* sum;              // (V)
-  const std::int32_t* heaviest;  // (V) slot with the largest weight, the lowest one on ties
+  const std::int32_t* block_runs;  // (blocks + 1) where each block's runs begin
+  const Run* runs;
+  const std::int32_t* order;     // (V) vertices, block by block, run by run
+  const std::int32_t* slots;
+  const float* weights;
+  const float* sums;             // (V) by vertex
+  const std::int32_t* heaviest;  // (V) by vertex
 };
 
 // Displacements by the active morph targets, regrouped by vertex. A null array displaces nothing.

@@ -63,9 +63,9 @@ BUNRAKU_INLINE void mix_directions(const Vec& share, const float* b, float* a) {
 inline constexpr float kSmall = 1e-30f, kLarge = 1e30f;
 inline constexpr float kSquare = static_cast<float>(kCollapsed * kCollapsed);
 
-template <typename Rest, typename SiteOf>
+template <typename Rest>
 BUNRAKU_INLINE void finish_normals(const DeformJob& job, const Vec (&n)[3], const Vec (&a)[9],
-                                   const Vec& norms, const Rest& rest, const SiteOf& site,
+                                   const Vec& norms, const Rest& rest, const Sites& sites,
                                    const Surface& out) {
   const Vec square = detail::dot(n, n);
   const Vec inverse = 1 / sqrt(square);
@@ -82,15 +82,15 @@ BUNRAKU_INLINE void finish_normals(const DeformJob& job, const Vec (&n)[3], cons
     double blend[9], from[3], normal[3];
     for (int k = 0; k < 9; ++k) blend[k] = kept[k][lane];
     for (int k = 0; k < 3; ++k) from[k] = kept[9 + k][lane];
-    rescue_normal(job, site(lane), blend, from, normal);
+    rescue_normal(job, sites.at(lane), blend, from, normal);
     for (int k = 0; k < 3; ++k) out.normal[k * kLanes + lane] = static_cast<float>(normal[k]);
   }
 }
 
-template <typename Rest, typename SiteOf>
+template <typename Rest>
 BUNRAKU_INLINE void finish_tangents(const DeformJob& job, const Vec (&t)[3], const Vec& det,
                                     const Vec (&a)[9], const Vec& norms, const Rest& rest,
-                                    const SiteOf& site, const Surface& out) {
+                                    const Sites& sites, const Surface& out) {
   const Vec square = detail::dot(t, t);
   const Vec inverse = 1 / sqrt(square);
   for (int k = 0; k < 3; ++k) store(out.tangent + k * kLanes, t[k] * inverse);
@@ -109,7 +109,7 @@ BUNRAKU_INLINE void finish_tangents(const DeformJob& job, const Vec (&t)[3], con
     double blend[9], from[4], tangent[4];
     for (int k = 0; k < 9; ++k) blend[k] = kept[k][lane];
     for (int k = 0; k < 4; ++k) from[k] = kept[9 + k][lane];
-    rescue_tangent(job, site(lane), blend, from, tangent);
+    rescue_tangent(job, sites.at(lane), blend, from, tangent);
     for (int k = 0; k < 4; ++k) out.tangent[k * kLanes + lane] = static_cast<float>(tangent[k]);
   }
 }
@@ -147,9 +147,9 @@ BUNRAKU_INLINE void rigid_rows(const Vec (&q)[8], Vec (&m)[12]) {
 
 // Linear blend: everything by the blended matrix; normals by its cofactors, so that mirrors and
 // non-uniform scale are right.
-template <bool kOriented, typename Rest, typename SiteOf>
+template <bool kOriented, typename Rest>
 BUNRAKU_INLINE void linear_surface(const DeformJob& job, const Vec (&m)[12], const Vec& norms,
-                                   const Rest& rest, const SiteOf& site, const Surface& out) {
+                                   const Rest& rest, const Sites& sites, const Surface& out) {
   const Vec p[3] = {rest.position(0), rest.position(1), rest.position(2)};
   place(m, p, out.position);
   if (!kOriented) return;
@@ -163,24 +163,23 @@ BUNRAKU_INLINE void linear_surface(const DeformJob& job, const Vec (&m)[12], con
     for (int k = 0; k < 3; ++k) {
       r[k] = k0[k] * rest.normal(0) + k1[k] * rest.normal(1) + k2[k] * rest.normal(2);
     }
-    finish_normals(job, r, a, norms, rest, site, out);
+    finish_normals(job, r, a, norms, rest, sites, out);
   }
   if (job.tangents != nullptr) {
     for (int k = 0; k < 3; ++k) {
       r[k] = c0[k] * rest.tangent(0) + c1[k] * rest.tangent(1) + c2[k] * rest.tangent(2);
     }
-    finish_tangents(job, r, detail::dot(c0, k0), a, norms, rest, site, out);
+    finish_tangents(job, r, detail::dot(c0, k0), a, norms, rest, sites, out);
   }
 }
 
 // Dual quaternions: the blended stretch first, then the blended rigid motion.
-template <bool kOriented, typename Rest, typename SiteOf>
-BUNRAKU_INLINE void dual_surface(const DeformJob& job, const DualQuaternions& blend,
+template <bool kOriented, typename Rest>
+BUNRAKU_INLINE void dual_surface(const DeformJob& job, const Vec (&q)[8], const Vec (&s)[6],
                                  bool stretches, const Vec& norms, const Rest& rest,
-                                 const SiteOf& site, const Surface& out) {
+                                 const Sites& sites, const Surface& out) {
   Vec m[12];
-  rigid_rows(blend.q, m);
-  const Vec(&s)[6] = blend.stretch;
+  rigid_rows(q, m);
   const Vec &xx = s[0], &yy = s[1], &zz = s[2], &xy = s[3], &xz = s[4], &yz = s[5];
   Vec p[3] = {rest.position(0), rest.position(1), rest.position(2)};
   detail::stretched(stretches, s, p);
@@ -197,14 +196,14 @@ BUNRAKU_INLINE void dual_surface(const DeformJob& job, const DualQuaternions& bl
     Vec n[3] = {rest.normal(0), rest.normal(1), rest.normal(2)};
     detail::stretched(stretches, k, n);
     for (int i = 0; i < 3; ++i) r[i] = m[4 * i] * n[0] + m[4 * i + 1] * n[1] + m[4 * i + 2] * n[2];
-    finish_normals(job, r, a, norms, rest, site, out);
+    finish_normals(job, r, a, norms, rest, sites, out);
   }
   if (job.tangents != nullptr) {
     Vec t[3] = {rest.tangent(0), rest.tangent(1), rest.tangent(2)};
     detail::stretched(stretches, s, t);
     for (int i = 0; i < 3; ++i) r[i] = m[4 * i] * t[0] + m[4 * i + 1] * t[1] + m[4 * i + 2] * t[2];
     const Vec det = xx * k[0] + xy * k[3] + xz * k[4];
-    finish_tangents(job, r, det, a, norms, rest, site, out);
+    finish_tangents(job, r, det, a, norms, rest, sites, out);
   }
 }
 
