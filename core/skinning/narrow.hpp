@@ -1,0 +1,78 @@
+#pragma once
+// Blocks of vertices in a narrow batch: one frame, vertices in the lanes once they are blended.
+
+#include "skinning/wide.hpp"
+
+namespace bunraku::BUNRAKU_LEVEL::skinning {
+
+namespace detail {
+
+// Writes `count` vertices of kWidth components, held one component of all after another.
+template <int kWidth>
+BUNRAKU_INLINE void write_vertices(const float* columns, std::int64_t count, const Batch& batch,
+                                   const FrameRows& to, std::int64_t vertex) {
+  float* row = to.data + batch.frame * to.frame_stride + vertex * kWidth;
+  if (kWidth == 3 && count == kLanes) {
+    const Vec xyz[3] = {load(columns), load(columns + kLanes), load(columns + 2 * kLanes)};
+    return interleave(xyz, row);
+  }
+  for (std::int64_t lane = 0; lane < count; ++lane) {
+    for (int k = 0; k < kWidth; ++k) row[kWidth * lane + k] = columns[k * kLanes + lane];
+  }
+}
+
+}  // namespace detail
+
+template <Method kMethod, bool kOriented>
+void bend_narrow(const DeformJob& job, const Batch& batch, const Block& block) {
+  constexpr bool kLinear = kMethod != Method::dqs, kDual = kMethod != Method::lbs;
+  // Lanes beyond the last vertex are computed from what the buffers hold, and dropped.
+  alignas(64) float matrices[kLinear ? kBlockVertices * kNarrowRows : 1];
+  alignas(64) float duals[kDual ? kBlockVertices * kNarrowRows : 1];
+  const InfluenceView& influences = job.influences;
+  for (int r = influences.block_runs[block.index]; r < influences.block_runs[block.index + 1]; ++r) {
+    const Run& run = influences.runs[r];
+    if constexpr (kLinear) blend_run<Method::lbs>(influences, batch, run, block.begin, matrices);
+    if constexpr (kDual) blend_run<Method::dqs>(influences, batch, run, block.begin, duals);
+  }
+  alignas(64) float results[20 * kLanes];
+  const Surface out{results, results + 3 * kLanes, results + 6 * kLanes};
+  const Surface other{results + 10 * kLanes, results + 13 * kLanes, results + 16 * kLanes};
+  for (std::int64_t i = 0; i < block.count; i += kLanes) {
+    const std::int64_t count = block.count - i < kLanes ? block.count - i : kLanes;
+    const std::int64_t first = block.begin + i;
+    const Sites sites{{batch.frame, first}, 1, count};
+    Vec norms{}, share{};
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const std::int64_t v = sites.at(lane).vertex;
+      if (kOriented) {
+        norms[lane] = batch.records()[influences.heaviest[v] * batch.layout.rows + norm_row(batch, kMethod)];
+      }
+      if (kMethod == Method::mixed) share[lane] = job.mix[v];
+    }
+    LaneRest rest;
+    read_rest(job, batch, sites, rest);
+    if constexpr (kLinear) {
+      Vec m[12];
+      vertices_to_lanes<12>(matrices + i * kNarrowRows, m);
+      linear_surface<kOriented>(job, m, norms, rest, sites, out);
+    }
+    if constexpr (kDual) {
+      Vec rows[kDualRows], q[8], stretch[6];
+      vertices_to_lanes<kDualRows>(duals + i * kNarrowRows, rows);
+      for (int r = 0; r < 8; ++r) q[r] = rows[r];
+      for (int r = 0; r < 6; ++r) stretch[r] = rows[kStretchRow + r];
+      dual_surface<kOriented>(job, q, stretch, batch.stretches(), norms, rest, sites, kLinear ? other : out);
+    }
+    if constexpr (kLinear && kDual) mix<kOriented>(job, share, other, out);
+    detail::write_vertices<3>(out.position, count, batch, job.out_positions, first);
+    if (kOriented && job.normals != nullptr) {
+      detail::write_vertices<3>(out.normal, count, batch, job.out_normals, first);
+    }
+    if (kOriented && job.tangents != nullptr) {
+      detail::write_vertices<4>(out.tangent, count, batch, job.out_tangents, first);
+    }
+  }
+}
+
+}  // namespace bunraku::BUNRAKU_LEVEL::skinning
