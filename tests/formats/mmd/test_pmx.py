@@ -255,15 +255,28 @@ def test_indices_of_every_size_say_the_same(size: int):
     again = read_pmx(pmx_bytes(wide))
     assert again.index_sizes == IndexSizes(*[size] * 6)
     assert pmx_bytes(replace(again, index_sizes=IndexSizes())) == whole_pmx()
+    assert pmx_bytes(replace(again, index_sizes=None)) == whole_pmx()
 
 
 def test_lists_that_outgrow_their_indices_get_larger_ones():
     bones = tuple(PmxBone(f"b{i}", parent=i - 1) for i in range(300))
     model = PmxFile(bones=bones, vertices=PmxVertices.empty(70_000))
-    again = read_pmx(pmx_bytes(model))
-    assert again.index_sizes == IndexSizes(vertex=4, bone=2)
-    assert again.bones == bones
-    assert len(again.vertices) == 70_000
+    for sizes in (None, IndexSizes(), IndexSizes(morph=4)):
+        again = read_pmx(pmx_bytes(replace(model, index_sizes=sizes)))
+        assert again.index_sizes == IndexSizes(vertex=4, bone=2)
+        assert again.bones == bones
+        assert len(again.vertices) == 70_000
+    last = np.full((70_000, 4), [299, 0, 0, 0], np.int32)
+    heavy = replace(model, bones=tuple(PmxBone("x") for _ in range(300)), index_sizes=IndexSizes())
+    heavy = replace(heavy, vertices=replace(heavy.vertices, bones=last))
+    assert read_pmx(pmx_bytes(heavy)).vertices.bones[0, 0] == 299
+
+
+def test_indices_smaller_than_the_lists_ask_for_are_kept_while_they_fit():
+    bones = tuple(PmxBone(str(i)) for i in range(300))
+    small = pmx_bytes(PmxFile(bones=bones, index_sizes=IndexSizes()))
+    assert len(small) == len(pmx_bytes(PmxFile(bones=bones))) - 300
+    assert pmx_bytes(read_pmx(small)) == small
 
 
 def test_references_that_lead_nowhere_are_noted_and_kept():

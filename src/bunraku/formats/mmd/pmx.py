@@ -27,7 +27,7 @@ ZERO = (0.0, 0.0, 0.0)
 
 @dataclass(frozen=True, slots=True)
 class IndexSizes:
-    """Bytes of an index: 1, 2 or 4. A writer takes more where the counts need it."""
+    """Bytes of an index into each list: 1, 2 or 4."""
 
     vertex: int = 1
     texture: int = 1
@@ -196,7 +196,7 @@ class PmxFile:
         faces: (F, 3) int32 vertices; first the faces of the first material, and so on.
         textures: paths as written, with `\\` or `/`, meant without regard to case.
         encoding: "utf-16-le" or "utf-8".
-        index_sizes: as read; a writer enlarges them where needed.
+        index_sizes: as read, kept while all indices fit; None for what the counts ask for.
         magic: `PMX `, in very old files `Pmx `.
         extra_globals: header bytes after the eight that are known.
         trailing: bytes after the end.
@@ -220,7 +220,7 @@ class PmxFile:
     soft_bodies: tuple[PmxSoftBody, ...] = field(default=(), repr=False)
     version: float = 2.0
     encoding: str = "utf-16-le"
-    index_sizes: IndexSizes = IndexSizes()
+    index_sizes: IndexSizes | None = None
     magic: bytes = b"PMX "
     extra_globals: bytes = b""
     trailing: bytes = field(default=b"", repr=False)

@@ -192,11 +192,16 @@ def _find_records(
 
 
 def vertex_bytes(vertices: PmxVertices, bone_code: str) -> bytes:
-    """The records of all vertices; raises `FormatError` for a deform type there is not."""
+    """The records of all vertices.
+
+    Raises `FormatError` for a deform type there is not, and for bones that do not fit.
+    """
     additional_uvs = vertices.additional_uvs.shape[1]
     records = record_types(additional_uvs, bone_code)
     if len(vertices) and vertices.deform.max() > max(Deform):
         raise FormatError(f"vertices: deform type {vertices.deform.max()}, expected 0..4")
+    if not np.array_equal(vertices.bones.astype(bone_code), vertices.bones):
+        raise FormatError(f"vertices: a bone index does not fit into {bone_code[1]} B")
     sizes = np.array([records[deform].itemsize for deform in Deform])[vertices.deform]
     ends = np.cumsum(sizes)
     out = np.empty(int(ends[-1]) if len(ends) else 0, np.uint8)

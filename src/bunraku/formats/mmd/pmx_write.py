@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -42,11 +43,15 @@ def pmx_bytes(file: PmxFile) -> bytes:
     >>> model.name, model.bones[0].name
     ('ミク', 'センター')
     """
-    return b"".join(_Writer(file).pieces())
+    wanted = sizes_for(file)
+    if file.index_sizes not in (None, wanted):
+        with suppress(FormatError):  # some index does not fit
+            return b"".join(_Writer(file, file.index_sizes).pieces())
+    return b"".join(_Writer(file, wanted).pieces())
 
 
-def sizes_needed(file: PmxFile) -> IndexSizes:
-    """The index sizes of the file, larger where its lists have outgrown them."""
+def sizes_for(file: PmxFile) -> IndexSizes:
+    """The smallest index sizes that reach the end of every list."""
     counts = (
         len(file.vertices),
         len(file.textures),
@@ -55,13 +60,11 @@ def sizes_needed(file: PmxFile) -> IndexSizes:
         len(file.morphs),
         len(file.bodies),
     )
-    kept = file.index_sizes
-    sizes = (kept.vertex, kept.texture, kept.material, kept.bone, kept.morph, kept.body)
     limits = ((255, 65535), *[(127, 32767)] * 5)
     return IndexSizes(
         *(
-            max(size, 1 if count <= small else 2 if count <= large else 4)
-            for size, count, (small, large) in zip(sizes, counts, limits, strict=True)
+            1 if count <= small else 2 if count <= large else 4
+            for count, (small, large) in zip(counts, limits, strict=True)
         )
     )
 
@@ -69,10 +72,10 @@ def sizes_needed(file: PmxFile) -> IndexSizes:
 class _Writer:
     """Pieces of one file; `place` is the record that errors are about."""
 
-    def __init__(self, file: PmxFile) -> None:
+    def __init__(self, file: PmxFile, sizes: IndexSizes) -> None:
         self.file = file
-        self.sizes = sizes_needed(file)
-        self.layout = Layout(self.sizes)
+        self.sizes = sizes
+        self.layout = Layout(sizes)
         self.place = file.source
 
     def pieces(self) -> Iterator[bytes]:

@@ -170,12 +170,13 @@ def _model_size(header: bytes) -> int:
 
 def _read_properties(reader: ByteReader) -> tuple[PropertyKey, ...]:
     count = reader.fits(reader.u32("property count"), 9, "properties")
-    keys = []
+    keys, none = [], np.empty(0, IK_STATE)
     for i in range(count):
         what = f"property {i}"
         frame, visible, states = reader.unpack("IBI", what)
         reader.fits(states, IK_STATE.itemsize, what)
-        keys.append(PropertyKey(frame, visible, reader.array(IK_STATE, states, what)))
+        ik = reader.array(IK_STATE, states, what) if states else none
+        keys.append(PropertyKey(frame, visible, ik))
     return tuple(keys)
 
 
