@@ -3,7 +3,8 @@
 //
 // Poses lie in memory frame by frame, so groups are transposed on their way in and out: four
 // numbers of each of `kCount` frames become four vectors of `kCount` lanes. `T` is the number's
-// type; the vector is as wide as the level's registers.
+// type; the vector is as wide as the level's registers. `rows[l]` points to the numbers of lane l:
+// an array of pointers, or `Rows`.
 
 #include <cstdint>
 
@@ -21,6 +22,17 @@ inline void store(T* to, V value) {
   typedef V Unaligned __attribute__((aligned(alignof(T)), may_alias));
   *reinterpret_cast<Unaligned*>(to) = value;
 }
+
+// A row of numbers for each lane, `stride` apart. Lanes beyond `last` repeat its row, so that a
+// group of fewer frames needs no code of its own: they read and write the same numbers again.
+template <class T>
+struct Rows {
+  T* first;
+  std::int64_t stride;
+  int last;
+
+  T* operator[](int lane) const { return first + (lane < last ? lane : last) * stride; }
+};
 
 template <class T>
 struct Lanes;
@@ -50,14 +62,16 @@ struct Lanes<float> {
     v[3] = __builtin_shufflevector(b, d, 2, 3, 10, 11, 6, 7, 14, 15);
   }
 
-  static void gather(const float* const rows[kCount], Vector v[4]) {
+  template <class R>
+  static void gather(const R& rows, Vector v[4]) {
     for (int i = 0; i < 4; ++i) {
       v[i] = __builtin_shufflevector(load<Float4>(rows[i]), load<Float4>(rows[i + 4]), 0, 1, 2, 3, 4, 5, 6, 7);
     }
     transpose(v);
   }
 
-  static void scatter(Vector v[4], float* const rows[kCount], int count) {
+  template <class R>
+  static void scatter(Vector v[4], const R& rows, int count = kCount) {
     transpose(v);
     for (int i = 0; i < 4; ++i) {
       if (i < count) store(rows[i], __builtin_shufflevector(v[i], v[i], 0, 1, 2, 3));
@@ -82,12 +96,14 @@ struct Lanes<double> {
     v[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
   }
 
-  static void gather(const double* const rows[kCount], Vector v[4]) {
+  template <class R>
+  static void gather(const R& rows, Vector v[4]) {
     for (int i = 0; i < 4; ++i) v[i] = load<Vector>(rows[i]);
     transpose(v);
   }
 
-  static void scatter(Vector v[4], double* const rows[kCount], int count) {
+  template <class R>
+  static void scatter(Vector v[4], const R& rows, int count = kCount) {
     transpose(v);
     for (int i = 0; i < 4; ++i) {
       if (i < count) store(rows[i], v[i]);
@@ -113,12 +129,14 @@ struct Lanes<float> {
     v[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
   }
 
-  static void gather(const float* const rows[kCount], Vector v[4]) {
+  template <class R>
+  static void gather(const R& rows, Vector v[4]) {
     for (int i = 0; i < 4; ++i) v[i] = load<Vector>(rows[i]);
     transpose(v);
   }
 
-  static void scatter(Vector v[4], float* const rows[kCount], int count) {
+  template <class R>
+  static void scatter(Vector v[4], const R& rows, int count = kCount) {
     transpose(v);
     for (int i = 0; i < 4; ++i) {
       if (i < count) store(rows[i], v[i]);
@@ -131,7 +149,8 @@ struct Lanes<double> {
   using Vector = Double2;
   static constexpr int kCount = 2;
 
-  static void gather(const double* const rows[kCount], Vector v[4]) {
+  template <class R>
+  static void gather(const R& rows, Vector v[4]) {
     for (int half = 0; half < 2; ++half) {
       const Vector a = load<Vector>(rows[0] + 2 * half);
       const Vector b = load<Vector>(rows[1] + 2 * half);
@@ -140,7 +159,8 @@ struct Lanes<double> {
     }
   }
 
-  static void scatter(Vector v[4], double* const rows[kCount], int count) {
+  template <class R>
+  static void scatter(Vector v[4], const R& rows, int count = kCount) {
     for (int half = 0; half < 2; ++half) {
       const Vector a = v[2 * half], b = v[2 * half + 1];
       store(rows[0] + 2 * half, __builtin_shufflevector(a, b, 0, 2));
