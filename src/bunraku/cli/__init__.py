@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from bunraku.cli import bake, demo, info
+from bunraku.cli import bake, demo, info, render
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -17,6 +17,7 @@ app = typer.Typer(
 )
 app.command(name="info")(info.info)
 app.command(name="bake")(bake.bake)
+app.command(name="render")(render.render)
 app.command(name="demo")(demo.demo)
 
 
