@@ -68,6 +68,7 @@ INVALID = {
         "no channels at an",
     ),
     "another word": (hierarchy(b"ROOT a { SCALE 1 }"), "'SCALE' is not expected"),
+    "an offset without end": (hierarchy(b"ROOT a { OFFSET 0 inf 0 }"), "OFFSET: expected a number"),
     "half a frame": (PLAIN[:-6], "frame 1: expected 10 values, found 9"),
     "a value of letters": (
         PLAIN.replace(b"-20.0", b"-2O.0"),
@@ -143,6 +144,12 @@ def test_a_line_more_or_less_than_declared(declared: int):
         f"MOTION: {declared} frames are declared, 2 are there [frame-count]"
     ]
     assert bvh_bytes(motion) == bvh_bytes(replace(motion, text=b"")) == data
+
+
+def test_gaps_are_kept():
+    data = PLAIN.replace(b"-20.0", b"nan")
+    assert np.isnan(read_bvh(data).values[1, 4])
+    assert bvh_bytes(read_bvh(data)) == data
 
 
 def test_what_was_changed_is_written():

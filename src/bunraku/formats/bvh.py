@@ -7,6 +7,7 @@ every writer has its own idea of white space, case and how many frames it declar
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Iterator
@@ -55,7 +56,7 @@ class BvhFile:
     Attributes:
         joints: depth first, as in the file.
         frame_time: seconds.
-        values: (F, C) float64: channels of all joints one after the other.
+        values: (F, C) float64: channels of all joints one after the other; gaps may be NaN.
         declared_frames: what the file says; None for just as many as there are.
         encoding: of the names.
         text: the file as read; written again as long as the rest still says the same.
@@ -142,11 +143,18 @@ def _decode(hierarchy: bytes) -> tuple[str, str]:
     return hierarchy.decode("latin-1"), "latin-1"
 
 
-def _number(word: str | bytes, place: str) -> float:
+def _is_number(word: str | bytes) -> bool:
     try:
-        return float(word)
+        float(word)
     except ValueError:
-        raise FormatError(f"{place}: expected a number, found {word[:40]!r}") from None
+        return False
+    return True
+
+
+def _number(word: str | bytes, place: str) -> float:
+    if not _is_number(word) or not math.isfinite(float(word)):
+        raise FormatError(f"{place}: expected a number, found {word[:40]!r}")
+    return float(word)
 
 
 def _read_hierarchy(text: str, source: str) -> tuple[BvhJoint, ...]:
@@ -210,9 +218,10 @@ def _read_values(text: bytes, width: int, source: str) -> Array:
     try:
         values = np.fromiter(map(float, words), np.float64, len(words))
     except ValueError:
-        for i, word in enumerate(words):
-            _number(word, f"{source}: frame {i // max(width, 1)}, channel {i % max(width, 1)}")
-        raise
+        i = next(i for i, word in enumerate(words) if not _is_number(word))
+        frame, channel = divmod(i, max(width, 1))
+        place = f"{source}: frame {frame}, channel {channel}"
+        raise FormatError(f"{place}: expected a number, found {words[i][:40]!r}") from None
     frames, left = divmod(len(words), width) if width else (0, len(words))
     if left:
         raise FormatError(f"{source}: frame {frames}: expected {width} values, found {left}")

@@ -19,6 +19,7 @@ INVALID = {
     "an absurd count": (HEAD.replace(b"1;", b"9" * 9999 + b";"), "a number of bones"),
     "a number too few": (HEAD + BONE.replace(b"0,0,0;", b"0,0;"), "line 5: bad numbers in Bone"),
     "no number": (HEAD + BONE.replace(b"0,0,0;", b"0,x,0;"), "line 5: bad numbers in Bone"),
+    "an infinite number": (HEAD + BONE.replace(b"0,0,0;", b"0,1e999,0;"), "line 5: bad numbers"),
     "no end": (HEAD + BONE[:-3], "line 5: expected a Bone or Morph block"),
     "another block": (HEAD + BONE + b"\r\nCamera0{\r\n}", "line 10: expected a Bone or Morph"),
 }

@@ -7,6 +7,7 @@ MikuMikuMoving. `//` begins a comment.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from dataclasses import dataclass, field
@@ -149,9 +150,10 @@ def _integer(digits: bytes) -> int:
 def _numbers(text: bytes, count: int) -> tuple[float, ...] | None:
     words = text.replace(b",", b" ").replace(b";", b" ").split()
     try:
-        return tuple(map(float, words)) if len(words) == count else None
+        numbers = tuple(map(float, words))
     except ValueError:
         return None
+    return numbers if len(numbers) == count and all(map(math.isfinite, numbers)) else None
 
 
 def _line(text: bytes, at: int) -> str:
