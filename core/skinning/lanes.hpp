@@ -102,4 +102,43 @@ BUNRAKU_INLINE void transposed(const float* source, std::int64_t stride, Vec (&r
 #endif
 }
 
+// Three components of kLanes vertices, held vertex by vertex, into one vector each, and back.
+BUNRAKU_INLINE void deinterleave(const float* from, Vec (&xyz)[3]) {
+  const Vec a = load(from), b = load(from + kLanes), c = load(from + 2 * kLanes);
+#if defined(__AVX2__)
+  const Vec x = __builtin_shufflevector(a, b, 0, 3, 6, 9, 12, 15, -1, -1);
+  const Vec y = __builtin_shufflevector(a, b, 1, 4, 7, 10, 13, -1, -1, -1);
+  const Vec z = __builtin_shufflevector(a, b, 2, 5, 8, 11, 14, -1, -1, -1);
+  xyz[0] = __builtin_shufflevector(x, c, 0, 1, 2, 3, 4, 5, 10, 13);
+  xyz[1] = __builtin_shufflevector(y, c, 0, 1, 2, 3, 4, 8, 11, 14);
+  xyz[2] = __builtin_shufflevector(z, c, 0, 1, 2, 3, 4, 9, 12, 15);
+#else
+  const Vec x = __builtin_shufflevector(a, b, 0, 3, 6, -1);
+  const Vec y = __builtin_shufflevector(a, b, 1, 4, 7, -1);
+  const Vec z = __builtin_shufflevector(a, b, 2, 5, -1, -1);
+  xyz[0] = __builtin_shufflevector(x, c, 0, 1, 2, 5);
+  xyz[1] = __builtin_shufflevector(y, c, 0, 1, 2, 6);
+  xyz[2] = __builtin_shufflevector(z, c, 0, 1, 4, 7);
+#endif
+}
+
+BUNRAKU_INLINE void interleave(const Vec (&xyz)[3], float* to) {
+  const Vec &x = xyz[0], &y = xyz[1], &z = xyz[2];
+#if defined(__AVX2__)
+  const Vec a = __builtin_shufflevector(x, y, 0, 8, -1, 1, 9, -1, 2, 10);
+  const Vec b = __builtin_shufflevector(x, y, -1, 3, 11, -1, 4, 12, -1, 5);
+  const Vec c = __builtin_shufflevector(x, y, 13, -1, 6, 14, -1, 7, 15, -1);
+  store(to, __builtin_shufflevector(a, z, 0, 1, 8, 3, 4, 9, 6, 7));
+  store(to + 8, __builtin_shufflevector(b, z, 10, 1, 2, 11, 4, 5, 12, 7));
+  store(to + 16, __builtin_shufflevector(c, z, 0, 13, 2, 3, 14, 5, 6, 15));
+#else
+  const Vec a = __builtin_shufflevector(x, y, 0, 4, -1, 1);
+  const Vec b = __builtin_shufflevector(x, y, 5, -1, 2, 6);
+  const Vec c = __builtin_shufflevector(x, y, -1, 3, 7, -1);
+  store(to, __builtin_shufflevector(a, z, 0, 1, 4, 3));
+  store(to + 4, __builtin_shufflevector(b, z, 0, 5, 2, 3));
+  store(to + 8, __builtin_shufflevector(c, z, 6, 1, 2, 7));
+#endif
+}
+
 }  // namespace bunraku::BUNRAKU_LEVEL::skinning

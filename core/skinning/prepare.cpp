@@ -176,9 +176,9 @@ bool all_finite(std::span<const float> values) {
   return sum == 0;
 }
 
-void deform(DeformJob job) {
+void deform(DeformJob job, Level level) {
   if (job.frames == 0 || job.vertices == 0) return;
-  const SkinningKernels& kernels = skinning_kernels_at(active_level());
+  const SkinningKernels& kernels = skinning_kernels_at(level);
   struct Free {
     void operator()(float* data) const { ::operator delete(data, std::align_val_t{64}); }
   };

@@ -52,6 +52,6 @@ struct ActiveMorphs {
 bool all_finite(std::span<const float> values);
 
 // Packs the palette and deforms, on as many threads as the size is worth. `job.packed` is set here.
-void deform(DeformJob job);
+void deform(DeformJob job, Level level = active_level());
 
 }  // namespace bunraku

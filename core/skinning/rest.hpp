@@ -68,6 +68,20 @@ BUNRAKU_INLINE void each_displacement(const DeformJob& job, std::int64_t vertex,
   }
 }
 
+template <int kWidth>
+BUNRAKU_INLINE void read_vertices(const float* from, const Sites& sites, float (*lanes)[kLanes]) {
+  if (kWidth == 3 && sites.vertices == kLanes) {  // vectors stored whole can be read back whole
+    Vec xyz[3];
+    deinterleave(from + 3 * sites.first.vertex, xyz);
+    for (int k = 0; k < 3; ++k) store(lanes[k], xyz[k]);
+    return;
+  }
+  for (int lane = 0; lane < kLanes; ++lane) {
+    const float* row = from + kWidth * sites.at(lane).vertex;
+    for (int k = 0; k < kWidth; ++k) lanes[k][lane] = row[k];
+  }
+}
+
 }  // namespace detail
 
 // One vertex in the frames of a wide batch.
@@ -89,18 +103,14 @@ inline void read_rest(const DeformJob& job, const Batch& batch, std::int64_t ver
 
 // kLanes vertices in the frame of a narrow batch.
 inline void read_rest(const DeformJob& job, const Batch& batch, const Sites& sites, LaneRest& rest) {
+  const std::int64_t first = sites.first.vertex;
+  detail::read_vertices<3>(job.positions, sites, rest.lanes);
+  if (job.normals != nullptr) detail::read_vertices<3>(job.normals, sites, rest.lanes + 3);
+  if (job.tangents != nullptr) detail::read_vertices<4>(job.tangents, sites, rest.lanes + 6);
+  if (!is_morphed(job, first, first + sites.vertices)) return;
+  const float* weights = job.morph_weights + batch.frame * job.morphs.active;
   for (int lane = 0; lane < kLanes; ++lane) {
-    const std::int64_t v = sites.at(lane).vertex;
-    for (int k = 0; k < 3; ++k) rest.lanes[k][lane] = job.positions[3 * v + k];
-    for (int k = 0; k < 3 && job.normals != nullptr; ++k) {
-      rest.lanes[3 + k][lane] = job.normals[3 * v + k];
-    }
-    for (int k = 0; k < 4 && job.tangents != nullptr; ++k) {
-      rest.lanes[6 + k][lane] = job.tangents[4 * v + k];
-    }
-    if (!is_morphed(job, v, v + 1)) continue;
-    const float* weights = job.morph_weights + batch.frame * job.morphs.active;
-    detail::each_displacement(job, v, [&](int component, float delta, std::int32_t target) {
+    detail::each_displacement(job, sites.at(lane).vertex, [&](int component, float delta, std::int32_t target) {
       rest.lanes[component][lane] += weights[target] * delta;
     });
   }
