@@ -58,29 +58,37 @@ def _contenders(t: Any, r: Any, s: Any, parents: Any, threads: int) -> dict[str,
     return contenders
 
 
-def numpy_kinematics(t: Any, r: Any, s: Any, parents: Any) -> Any:
-    """Locals of all frames at once, then joint by joint with the joints in front."""
-    x, y, z, w = np.moveaxis(r, -1, 0)
-    local = np.empty((*r.shape[:2], 3, 4), r.dtype)
-    local[..., 0, 0] = 1 - 2 * (y * y + z * z)
-    local[..., 0, 1] = 2 * (x * y - z * w)
-    local[..., 0, 2] = 2 * (x * z + y * w)
-    local[..., 1, 0] = 2 * (x * y + z * w)
-    local[..., 1, 1] = 1 - 2 * (x * x + z * z)
-    local[..., 1, 2] = 2 * (y * z - x * w)
-    local[..., 2, 0] = 2 * (x * z - y * w)
-    local[..., 2, 1] = 2 * (y * z + x * w)
-    local[..., 2, 2] = 1 - 2 * (x * x + y * y)
-    local[..., :3] *= s[..., None, :]
-    local[..., 3] = t
-    out = np.ascontiguousarray(np.moveaxis(local, 0, 1))
-    for joint, parent in enumerate(parents):
-        if parent >= 0:
-            above = out[parent]
-            moved = above[..., :3] @ out[joint]
-            moved[..., 3] += above[..., 3]
-            out[joint] = moved
-    return np.ascontiguousarray(np.moveaxis(out, 0, 1))
+def numpy_kinematics(t: Any, r: Any, s: Any, parents: Any, block: int = 1024) -> Any:
+    """Joint by joint with the frames last, so that every operation runs along them.
+
+    Several times as fast as `matmul` of stacks of 3×3 and 3×4 matrices.
+    """
+    out = np.empty((*r.shape[:2], 3, 4), r.dtype)
+    for start in range(0, len(r), block):
+        frames = slice(start, start + block)
+        x, y, z, w = np.ascontiguousarray(r[frames].transpose(2, 1, 0))
+        a, b, c = np.ascontiguousarray(s[frames].transpose(2, 1, 0))
+        m = np.empty((3, 4, *x.shape), r.dtype)
+        m[0, 0] = (1 - 2 * (y * y + z * z)) * a
+        m[0, 1] = 2 * (x * y - z * w) * b
+        m[0, 2] = 2 * (x * z + y * w) * c
+        m[1, 0] = 2 * (x * y + z * w) * a
+        m[1, 1] = (1 - 2 * (x * x + z * z)) * b
+        m[1, 2] = 2 * (y * z - x * w) * c
+        m[2, 0] = 2 * (x * z - y * w) * a
+        m[2, 1] = 2 * (y * z + x * w) * b
+        m[2, 2] = (1 - 2 * (x * x + y * y)) * c
+        m[:, 3] = t[frames].transpose(2, 1, 0)
+        for joint, parent in enumerate(parents):
+            if parent >= 0:
+                above, own = m[:, :, parent], m[:, :, joint]
+                moved = above[:, 0, None] * own[0]
+                moved += above[:, 1, None] * own[1]
+                moved += above[:, 2, None] * own[2]
+                moved[:, 3] += above[:, 3]
+                m[:, :, joint] = moved
+        out[frames] = m.transpose(3, 2, 0, 1)
+    return out
 
 
 def loop_kinematics(t: Any, r: Any, s: Any, parents: Any) -> Any:
