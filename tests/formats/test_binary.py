@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bunraku.errors import FormatError
-from bunraku.formats.binary import Budget, ByteReader, write_files
+from bunraku.formats.binary import Budget, ByteReader, read_source, write_files
 
 BEYOND_THE_END = {
     "u8": lambda reader: reader.u8("x"),
@@ -87,3 +87,18 @@ def test_writing_keeps_links_and_permissions(tmp_path: Path):
     assert link.is_symlink()
     assert real.read_bytes() == b"new"
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
+
+
+@pytest.mark.parametrize("count", [-1, 3, 2**62])
+def test_records_that_cannot_follow_are_refused(count: int):
+    reader = ByteReader(bytes(5), "x.bin")
+    assert reader.fits(2, 2, "records") == 2
+    with pytest.raises(FormatError, match=rf"x\.bin: records at byte 0x0: {count} are declared"):
+        reader.fits(count, 2, "records")
+
+
+def test_sources_are_paths_or_bytes(tmp_path: Path):
+    (tmp_path / "a.bin").write_bytes(b"12")
+    assert read_source(tmp_path / "a.bin", "", "x") == (b"12", "a.bin")
+    assert read_source(str(tmp_path / "a.bin"), "b", "x") == (b"12", "b")
+    assert read_source(memoryview(b"12"), "", "x") == (b"12", "x")

@@ -7,10 +7,12 @@ every writer has its own idea of white space, case and how many frames it declar
 
 from __future__ import annotations
 
+import io
 import math
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -214,7 +216,14 @@ def _read_hierarchy(text: str, source: str) -> tuple[BvhJoint, ...]:
 
 
 def _read_values(text: bytes, width: int, source: str) -> Array:
-    words = text.rstrip(b"\0\x1a").split()
+    text = text.rstrip(b" \t\r\n\0\x1a")
+    if text and width:
+        # a table of one frame to a line is the rule, and NumPy reads it twice as fast
+        with suppress(ValueError):
+            table = np.loadtxt(io.BytesIO(text), comments=None, ndmin=2)
+            if table.shape[1] == width:
+                return table
+    words = text.split()
     try:
         values = np.fromiter(map(float, words), np.float64, len(words))
     except ValueError:

@@ -286,6 +286,10 @@ def test_references_that_lead_nowhere_are_noted_and_kept():
         ("index-out-of-range", "materials[1]"),
     ]
     assert lost.materials[0].texture == 0
+    tail = read_pmx(with_bone("3fbiHb", 0, 0, 0, -1, 0, 1, 5))
+    assert [str(note) for note in tail.notes] == [
+        "bones: 1 × tail beyond the 1 there are: 5 [index-out-of-range]"
+    ]
     data = with_list(5, pack("i", 0))
     assert [note.place for note in read_pmx(data).notes] == ["frames[1]"]
     assert pmx_bytes(read_pmx(data)) == data

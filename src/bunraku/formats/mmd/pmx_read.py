@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from array import array
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -112,8 +113,7 @@ def read_pmx(source: str | os.PathLike[str] | Buffer, *, name: str = "") -> PmxF
     notes = check_references(file)
     if file.trailing:
         notes.append(Note("trailing-bytes", f"{len(file.trailing)} bytes follow the model"))
-    object.__setattr__(file, "notes", tuple(notes))
-    return file
+    return replace(file, notes=tuple(notes))
 
 
 class _Sections:

@@ -20,8 +20,8 @@ def check_references(file: PmxFile) -> list[Note]:
     """Notes on indices beyond the end of their list; -1 always means none.
 
     Raises:
-        FormatError: faces, weights, bones (parent, append, tail, IK) or the faces materials
-            claim lead beyond the end: without those a model has no shape or no skeleton.
+        FormatError: faces, weights, bones (parent, append, IK) or the faces materials claim
+            lead beyond the end: without those a model has no shape or no skeleton.
     """
     _check_faces(file)
     _check_weights(file)
@@ -80,8 +80,6 @@ def _check_weights(file: PmxFile) -> None:
 
 def _bone_references(bone: PmxBone) -> Iterator[tuple[str, int]]:
     yield "parent", bone.parent
-    if isinstance(bone.tail, int):
-        yield "tail", bone.tail
     if bone.append is not None:
         yield "append parent", bone.append[0]
     if bone.ik is not None:
@@ -104,6 +102,8 @@ def _other_references(file: PmxFile) -> Iterator[tuple[str, str, Array, int]]:
         if not material.shared_toon:
             textures.append(material.toon)
         yield f"materials[{i}]", "texture", np.array(textures), len(file.textures)
+    tails = [bone.tail for bone in file.bones if isinstance(bone.tail, int)]
+    yield "bones", "tail", np.array(tails, np.int64), counts["bone"]
     for i, morph in enumerate(file.morphs):
         kind = (OFFSETS[MorphKind(morph.kind)].names or ("",))[0]
         yield f"morphs[{i}]", kind, morph.offsets[kind], counts[kind]
