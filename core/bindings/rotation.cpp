@@ -28,7 +28,7 @@ struct Objects {
   PyObject* empty;
   PyObject* float32;
   PyObject* float64;
-  PyObject* refused;
+  PyObject* no_answer;
   PyObject* no_index;
 };
 Objects objects;
@@ -221,7 +221,7 @@ void fill(const ElementwiseOperation& operation, std::int64_t (*kernel)(const El
   if (grid.total == 0) return;
   const std::int64_t refused = run(operation, kernel, merged(grid, operation.input_count), from, to, option);
   if (refused >= 0) {
-    PyErr_SetObject(objects.refused, nb::int_(refused).ptr());
+    PyErr_SetObject(objects.no_answer, nb::int_(refused).ptr());
     throw nb::python_error();
   }
 }
@@ -285,8 +285,8 @@ void bind_rotation(nb::module_& m) {
   objects.float32 = nb::object(numpy.attr("dtype")("float32")).release().ptr();
   objects.float64 = nb::object(numpy.attr("dtype")("float64")).release().ptr();
   objects.no_index = PyTuple_New(0);
-  objects.refused = PyErr_NewException("bunraku._core.rotation.Refused", PyExc_ValueError, nullptr);
-  m.attr("Refused") = nb::handle(objects.refused);
+  objects.no_answer = PyErr_NewException("bunraku._core.rotation.NoAnswerError", PyExc_ValueError, nullptr);
+  m.attr("NoAnswerError") = nb::handle(objects.no_answer);
   const RotationKernels& kernels = rotation_kernels_at(active_level());
   for (int i = 0; i < kernels.operation_count; ++i) define(m, kernels.operations[i]);
 }

@@ -24,7 +24,8 @@ BUNRAKU_LANES void translation_of(const V dq[8], V t[3]) {
 
 // The screw motion of a unit dual quaternion with w >= 0, carried on to t times its angle and t
 // times its advance. With s = |v| = sin(θ/2) for the real vector part v: the new vector parts are
-// k v and k v_d - (t cos(tθ/2) - k cos(θ/2)) (w_d / s²) v where k = sin(tθ/2) / s.
+// k v and k v_d - (t cos(tθ/2) - k cos(θ/2)) (w_d / s²) v where k = sin(tθ/2) / s. Over s² the
+// bracket is t (1 - t²)/3 to within s², which replaces it where rounding would outweigh it.
 template <class T>
 BUNRAKU_LANES void power_dual(const Vector<T> dq[8], const Vector<T>& t, Vector<T> out[8]) {
   const Vector<T> squared = square<T, 3>(dq), size = root(squared);
@@ -32,10 +33,13 @@ BUNRAKU_LANES void power_dual(const Vector<T> dq[8], const Vector<T>& t, Vector<
   Vector<T> sine, cosine;
   sine_and_cosine<T>(t * angle_in_first_quadrant<T>(size, dq[3]), sine, cosine);
   const Vector<T> k = small ? t : sine / (small ? splat<T>(1) : size);
-  const Vector<T> along = (t * cosine - k * dq[3]) * dq[7] / (small ? splat<T>(1) : squared);
+  const Mask<T> nearly_still = squared < static_cast<T>(sizeof(T) == 4 ? 3e-4 : 1e-8);
+  const Vector<T> series = t * (static_cast<T>(1) - t * t) * static_cast<T>(1.0 / 3);
+  const Vector<T> bracket = (t * cosine - k * dq[3]) / (nearly_still ? splat<T>(1) : squared);
+  const Vector<T> along = (nearly_still ? series : bracket) * dq[7];
   for (int i = 0; i < 3; ++i) {
     out[i] = dq[i] * k;
-    out[i + 4] = dq[i + 4] * k - (small ? Vector<T>{} : along * dq[i]);
+    out[i + 4] = dq[i + 4] * k - along * dq[i];
   }
   out[3] = cosine;
   out[7] = t * k * dq[7];

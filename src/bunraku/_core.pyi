@@ -229,3 +229,13 @@ class query:  # noqa: N801
         def built_cost(self) -> float: ...
         @property
         def bounds(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]: ...
+
+class rotation:  # noqa: N801
+    """Operations on each element of broadcast arrays; core/rotation/kernel.cpp names them all.
+
+    A result is None where the input first has to be converted to float32 or float64 arrays that
+    are contiguous and aligned, or does not fit. Results are the same bits at every level.
+    """
+
+    class NoAnswerError(ValueError):
+        """An element has no answer; its only argument is its position in C order."""

@@ -9,6 +9,8 @@ from hypothesis.extra.numpy import arrays
 from bunraku.errors import RigError
 from bunraku.rotation import dual_quaternion as dual
 from bunraku.rotation import quaternion as quat
+from bunraku.rotation import slerp
+from tests.reference import rotation as slow
 
 X, Y, Z = np.eye(3)
 UNIT = np.array([0.0, 0, 0, 1, 0, 0, 0, 0])
@@ -33,6 +35,14 @@ INVALID = [
     (dual.normalize, ([UNIT, UNIT * np.nan],), r"real part of dual quaternion \[1\]"),
     (dual.transform_points, (UNIT, [0, 0]), r"\(\.\.\., 3\)"),
     (dual.transform_vectors, (UNIT, [0, 0]), r"\(\.\.\., 3\)"),
+    (dual.dual_conjugate, (UNIT[:7],), r"\(\.\.\., 8\)"),
+    (dual.full_conjugate, (UNIT[:7],), r"\(\.\.\., 8\)"),
+    (dual.inverse, (np.zeros(8),), "non-zero length"),
+    (dual.to_screw, (np.zeros(8),), r"real part of dual quaternion: .*\(0, 0, 0, 0\)"),
+    (dual.from_screw, (dual.Screw([0, 0, 0], X, 1.0, 1.0),), "non-zero length"),
+    (dual.from_screw, (dual.Screw(X, X, np.inf, 1.0),), "found inf"),
+    (dual.sclerp, (UNIT, UNIT[:4], 0.5), r"\(\.\.\., 8\)"),
+    (dual.sclerp, ([UNIT, UNIT], [UNIT, UNIT], [0, 0.5, 1]), "broadcast"),
     (dual.blend, (UNIT, 1.0), "K >= 1"),
     (dual.blend, (np.zeros((0, 8)), np.zeros(0)), "K >= 1"),
     (dual.blend, ([UNIT, UNIT], [0.5, 0.25, 0.25]), "broadcast"),
@@ -155,6 +165,13 @@ def random_rigid(*shape, seed=0):
 FUNCTIONS = [
     dual.normalize,
     dual.conjugate,
+    dual.dual_conjugate,
+    dual.full_conjugate,
+    dual.inverse,
+    lambda dq: dual.sclerp(dq, dq[..., [3, 0, 1, 2, 7, 4, 5, 6]], 0.25),
+    lambda dq: (
+        dual.from_screw(dual.to_screw(dq)) * np.where(dq[..., 3:4] < 0, -1, 1).astype(dq.dtype)
+    ),
     dual.to_matrix,
     lambda dq: dual.from_matrix(dual.to_matrix(dq)),
     lambda dq: dual.to_rotation_translation(dq)[0],
@@ -265,3 +282,125 @@ def test_blend_does_not_depend_on_the_frame(dqs, frame, point):
     moved = dual.blend(dual.multiply(frame, dqs), weights)
     still = dual.multiply(frame, dual.blend(dqs, weights))
     close(dual.transform_points(moved, point), dual.transform_points(still, point), 1e-11)
+
+
+@quick
+@given(rigid, st.floats(0.01, 100), st.floats(-10, 10), vectors)
+def test_inverse_and_the_three_conjugates(dq, scale, along, point):
+    off = dq * scale
+    off[4:] += along * off[:4]
+    close(dual.multiply(off, dual.inverse(off)), UNIT, 1e-13 * max(1, scale))
+    close(dual.inverse(dq), dual.conjugate(dq), 1e-14)
+    # each is its own inverse, and any two make the third
+    for one, two, three in (
+        (dual.conjugate, dual.dual_conjugate, dual.full_conjugate),
+        (dual.full_conjugate, dual.conjugate, dual.dual_conjugate),
+    ):
+        np.testing.assert_array_equal(one(one(dq)), dq)
+        np.testing.assert_array_equal(one(two(dq)), three(dq))
+    # the full one moves points: dq (1 + e p) dq*
+    sandwich = dual.multiply(dual.multiply(dq, [0, 0, 0, 1, *point, 0]), dual.full_conjugate(dq))
+    close(sandwich[:4], UNIT[:4], 1e-13)
+    close(sandwich[4:7], dual.transform_points(dq, point), 1e-12)
+    # the dual one turns the translation round
+    rotation, translation = dual.to_rotation_translation(dual.dual_conjugate(dq))
+    close(rotation, dq[:4])
+    close(translation, -dual.to_rotation_translation(dq)[1], 1e-13)
+
+
+# ---------------------------------------------------------------- screws
+
+
+def test_a_corkscrew():
+    # Half a turn about the line x = 1 along Z, rising by 3.
+    dq = dual.multiply(
+        dual.from_rotation_translation(quat.identity(), [0, 0, 3]), about(X, turn(Z, 180))
+    )
+    screw = dual.to_screw(dq)
+    close(screw.axis, Z)
+    close(screw.angle, np.pi)
+    close(screw.advance, 3)
+    close(np.cross(screw.axis, screw.moment), X)
+    close(dual.transform_points(dual.sclerp(UNIT, dq, 0.5), [0, 0, 0]), [1, -1, 1.5])
+    close(dual.to_screw(dual.sclerp(UNIT, dq, 0.25)).advance, 0.75)
+
+
+def test_a_pure_translation_and_the_identity_are_screws_too():
+    screw = dual.to_screw(dual.from_rotation_translation(quat.identity(), [0, 3, 4]))
+    close(screw.axis, [0, 0.6, 0.8])
+    np.testing.assert_array_equal(screw.moment, [0, 0, 0])
+    assert (screw.angle, screw.advance) == (0, 5)
+    screw = dual.to_screw(-UNIT)
+    np.testing.assert_array_equal(screw.axis, X)
+    assert (screw.angle, screw.advance) == (0, 0)
+
+
+@quick
+@given(rigid)
+def test_screw_round_trip(dq):
+    screw = dual.to_screw(dq)
+    back = dual.from_screw(screw)
+    # the line runs off to infinity as the angle goes to 0
+    reach = 1 + float(np.linalg.norm(screw.moment))
+    close(dual.to_matrix(back), dual.to_matrix(dq), 1e-14 * reach + 1e-13)
+    close(screw.axis @ screw.moment, 0, 1e-13 * reach)
+    assert 0 <= screw.angle <= np.pi
+
+
+@quick
+@given(rigid, rigid, st.floats(0, 1))
+def test_sclerp_follows_the_screw(a, b, t):
+    between = dual.multiply(dual.conjugate(a), b)
+    half_angle = np.arctan2(np.linalg.norm(between[:3]), abs(between[3]))
+    if not 1e-3 < half_angle < np.pi / 2 - 1e-3:
+        return
+    expected = slow.screw_between(dual.to_matrix(a), dual.to_matrix(b), t)
+    close(dual.to_matrix(dual.sclerp(a, b, t)), expected, 1e-8)
+
+
+@quick
+@given(rigid, rigid, rigid, st.floats(0, 1), vectors)
+def test_sclerp_is_a_unit_hits_its_ends_and_ignores_frames_and_signs(a, b, frame, t, point):
+    path = dual.sclerp(a, b, t)
+    close(np.linalg.norm(path[:4]), 1, 1e-14)
+    close(path[:4] @ path[4:], 0, 1e-12)
+    close(dual.to_matrix(dual.sclerp(a, b, 0)), dual.to_matrix(a), 1e-13)
+    close(dual.to_matrix(dual.sclerp(a, b, 1)), dual.to_matrix(b), 1e-12)
+    if abs(a[:4] @ b[:4]) < 1e-9:
+        return
+    close(
+        dual.transform_points(dual.sclerp(-a, b, t), point),
+        dual.transform_points(path, point),
+        1e-11,
+    )
+    close(
+        dual.transform_points(dual.sclerp(b, a, 1 - t), point),
+        dual.transform_points(path, point),
+        1e-10,
+    )
+    moved = dual.sclerp(dual.multiply(frame, a), dual.multiply(frame, b), t)
+    close(
+        dual.transform_points(moved, point),
+        dual.transform_points(dual.multiply(frame, path), point),
+        1e-10,
+    )
+
+
+@pytest.mark.parametrize("angle", [0, 1e-300, 1e-160, 1e-20, 1e-12, 1e-8, 1e-4])
+def test_sclerp_of_tiny_turns_still_translates(angle):
+    b = dual.from_rotation_translation(quat.from_rotation_vector(X * angle), [1, 2, 3])
+    rotation, translation = dual.to_rotation_translation(dual.sclerp(UNIT, b, 0.25))
+    close(translation, [0.25, 0.5, 0.75], 1e-15 + 2 * angle)
+    np.testing.assert_allclose(quat.to_rotation_vector(rotation), X * angle / 4, atol=1e-17)
+
+
+def test_sclerp_of_rotations_is_slerp():
+    a, b = quat.normalize(np.random.default_rng(1).normal(size=(2, 50, 4)))
+    t = np.linspace(0, 1, 50)
+    turned = dual.sclerp(
+        dual.from_rotation_translation(a, [0, 0, 0]),
+        dual.from_rotation_translation(b, [0, 0, 0]),
+        t,
+    )
+    close(quat.angle_between(turned[:, :4], slerp(a, b, t)), np.zeros(50), 1e-14)
+    np.testing.assert_array_equal(turned[:, 4:], np.zeros((50, 4)))

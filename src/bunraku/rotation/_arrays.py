@@ -26,10 +26,11 @@ VECTOR = Layout("vector", (3,), "(x, y, z)")
 QUATERNION = Layout("quaternion", (4,), "(x, y, z, w)")
 DUAL_QUATERNION = Layout("dual quaternion", (8,), "(real x, y, z, w, dual x, y, z, w)")
 ROTATION_MATRIX = Layout("rotation matrix", (3, 3))
+RIGID_MATRIX = Layout("rigid matrix", (4, 4))
 
 
 def read(*inputs: tuple[ArrayLike, Layout]) -> list[Floats]:
-    """Return the inputs as arrays of one float type, their shapes checked against each other.
+    """Return the inputs as contiguous arrays of one float type that broadcast together.
 
     The type is float32 when every array is float32, else float64. Python numbers are weak, as
     in NumPy itself, so ``slerp(a, b, 0.5)`` keeps float32.
@@ -40,7 +41,7 @@ def read(*inputs: tuple[ArrayLike, Layout]) -> list[Floats]:
     """
     arrays = [_as_real_array(value, layout) for value, layout in inputs]
     strong = [
-        array.dtype
+        array.dtype.newbyteorder("=")
         for array, (value, _) in zip(arrays, inputs, strict=True)
         if type(value) not in (int, float)
     ]
@@ -61,7 +62,7 @@ def read(*inputs: tuple[ArrayLike, Layout]) -> list[Floats]:
         raise RigError(
             f"expected leading axes that broadcast together, found shapes {shapes}"
         ) from None
-    return [array.astype(dtype, copy=False) for array in arrays]
+    return [np.require(array, dtype, ("C", "A")) for array in arrays]
 
 
 def _as_real_array(value: ArrayLike, layout: Layout) -> NDArray[Any]:
@@ -78,6 +79,8 @@ def _as_real_array(value: ArrayLike, layout: Layout) -> NDArray[Any]:
         raise RigError(
             f"expected {layout.noun}s{order} of shape (..., {trailing}), found {array.shape}"
         )
+    if array.ndim - axes > 32:
+        raise RigError(f"expected at most 32 leading axes, found {array.ndim - axes}")
     return array
 
 
@@ -131,4 +134,4 @@ def place(noun: str, index: tuple[int, ...]) -> str:
 
 def listed(v: Floats) -> str:
     """The components of one element as ``(0.5, 0, 0, 1)``."""
-    return "(" + ", ".join(f"{x:.6g}" for x in v) + ")"
+    return "(" + ", ".join(f"{x:.6g}" for x in v.flat) + ")"

@@ -11,12 +11,28 @@ Approximate Dual Quaternion Blending" (2008).
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bunraku.errors import RigError
 from bunraku.rotation import _arrays, quaternion
 from bunraku.rotation._arrays import DUAL_QUATERNION, QUATERNION, SCALAR, VECTOR, Floats, read
+from bunraku.rotation._elementwise import One, Two, elementwise, no_direction
+
+
+class Screw(NamedTuple):
+    """A rigid transform as a turn about a line in space and an advance along it."""
+
+    axis: Floats
+    """(..., 3), length 1: the line's direction."""
+    moment: Floats
+    """(..., 3): any point of the line x axis (Pluecker); axis x moment is the point nearest 0."""
+    angle: Floats
+    """(...), radians in [0, pi]."""
+    advance: Floats
+    """(...), metres along the axis."""
 
 
 def from_rotation_translation(rotation: ArrayLike, translation: ArrayLike) -> Floats:
@@ -30,9 +46,7 @@ def from_rotation_translation(rotation: ArrayLike, translation: ArrayLike) -> Fl
     >>> from_rotation_translation([0, 0, 0, 1], [2, 0, 0])
     array([0., 0., 0., 1., 1., 0., 0., 0.])
     """
-    real, t = read((rotation, QUATERNION), (translation, VECTOR))
-    pure = np.concatenate((t / 2, np.zeros_like(t[..., :1])), axis=-1)
-    return _join(real, quaternion.multiply(pure, real))
+    return _from_rigid(rotation, translation)
 
 
 def to_rotation_translation(dq: ArrayLike) -> tuple[Floats, Floats]:
@@ -44,8 +58,7 @@ def to_rotation_translation(dq: ArrayLike) -> tuple[Floats, Floats]:
     >>> to_rotation_translation([0, 0, 0, 1, 1, 0, 0, 0])
     (array([0., 0., 0., 1.]), array([2., 0., 0.]))
     """
-    real, dual = _parts(dq)
-    return real.copy(), _translation(real, dual)
+    return _to_rigid(dq)
 
 
 def from_matrix(matrix: ArrayLike) -> Floats:
@@ -85,12 +98,7 @@ def to_matrix(dq: ArrayLike) -> Floats:
     >>> to_matrix([0, 0, 0, 1, 1, 0, 0, 0])[0]
     array([1., 0., 0., 2.])
     """
-    real, dual = _parts(dq)
-    matrix = np.zeros((*real.shape[:-1], 4, 4), dtype=real.dtype)
-    matrix[..., :3, :3] = quaternion.to_matrix(real)
-    matrix[..., :3, 3] = _translation(real, dual)
-    matrix[..., 3, 3] = 1
-    return matrix
+    return _to_matrix(dq)
 
 
 def multiply(a: ArrayLike, b: ArrayLike) -> Floats:
@@ -103,18 +111,13 @@ def multiply(a: ArrayLike, b: ArrayLike) -> Floats:
     >>> to_rotation_translation(multiply(move, move))[1]
     array([2., 0., 0.])
     """
-    p, q = read((a, DUAL_QUATERNION), (b, DUAL_QUATERNION))
-    p_real, p_dual, q_real, q_dual = p[..., :4], p[..., 4:], q[..., :4], q[..., 4:]
-    return _join(
-        quaternion.multiply(p_real, q_real),
-        quaternion.multiply(p_real, q_dual) + quaternion.multiply(p_dual, q_real),
-    )
+    return _multiply(a, b)
 
 
 def conjugate(dq: ArrayLike) -> Floats:
     """Return both parts conjugated: the inverse transform of a unit dual quaternion (..., 8).
 
-    Of the three conjugates in the literature this is the quaternion one.
+    The *quaternion* conjugate, the first of three: it reverses products.
 
     Raises:
         RigError: dq is not (..., 8).
@@ -123,8 +126,51 @@ def conjugate(dq: ArrayLike) -> Floats:
     >>> to_rotation_translation(conjugate(move))[1]
     array([-1., -2., -3.])
     """
+    return _signed(dq, (-1, -1, -1, 1, -1, -1, -1, 1))
+
+
+def dual_conjugate(dq: ArrayLike) -> Floats:
+    """Return the dual part negated (..., 8): the second conjugate, real - e dual.
+
+    The rotation stays and the translation is reversed.
+
+    Raises:
+        RigError: dq is not (..., 8).
+
+    >>> dual_conjugate([0, 0, 0, 1, 1, 0, 0, 0])
+    array([ 0.,  0.,  0.,  1., -1., -0., -0., -0.])
+    """
+    return _signed(dq, (1, 1, 1, 1, -1, -1, -1, -1))
+
+
+def full_conjugate(dq: ArrayLike) -> Floats:
+    """Return both of the other conjugates in one (..., 8), the one that moves points.
+
+    With a point p as 1 + e (p, 0), dq p full_conjugate(dq) is the moved point.
+
+    Raises:
+        RigError: dq is not (..., 8).
+
+    >>> full_conjugate([0, 0, 0, 1, 1, 0, 0, 0])
+    array([-0., -0., -0.,  1.,  1.,  0.,  0., -0.])
+    """
+    return _signed(dq, (-1, -1, -1, 1, 1, 1, 1, -1))
+
+
+def inverse(dq: ArrayLike) -> Floats:
+    """Return the dual quaternions (..., 8) whose product with dq is 1; any real part but zero.
+
+    For unit dual quaternions `conjugate` is the same and cheaper.
+
+    Raises:
+        RigError: a real part has no direction (zero, infinite or NaN), or dq is not (..., 8).
+
+    >>> inverse([0, 0, 0, 2, 1, 0, 0, 0])
+    array([-0.  , -0.  , -0.  ,  0.5 , -0.25, -0.  , -0.  , -0.  ])
+    """
     real, dual = _parts(dq)
-    return _join(quaternion.conjugate(real), quaternion.conjugate(dual))
+    back = quaternion.inverse(real)
+    return _join(back, -quaternion.multiply(quaternion.multiply(back, dual), back))
 
 
 def normalize(dq: ArrayLike) -> Floats:
@@ -139,11 +185,7 @@ def normalize(dq: ArrayLike) -> Floats:
     >>> normalize([0, 0, 0, 2, 2, 0, 0, 1])
     array([0., 0., 0., 1., 1., 0., 0., 0.])
     """
-    real, dual = _parts(dq)
-    noun = QUATERNION._replace(noun="real part of dual quaternion")
-    size = _arrays.length_of_direction(real, noun)[..., np.newaxis]
-    real, dual = real / size, dual / size
-    return _join(real, dual - real * _arrays.dot(real, dual)[..., np.newaxis])
+    return _normalize(dq)
 
 
 def transform_points(dq: ArrayLike, points: ArrayLike) -> Floats:
@@ -155,9 +197,7 @@ def transform_points(dq: ArrayLike, points: ArrayLike) -> Floats:
     >>> transform_points([0, 0, 0, 1, 1, 0, 0, 0], [1, 1, 1])
     array([3., 1., 1.])
     """
-    q, p = read((dq, DUAL_QUATERNION), (points, VECTOR))
-    real, dual = q[..., :4], q[..., 4:]
-    return quaternion.rotate(real, p) + _translation(real, dual)
+    return _transform_points(dq, points)
 
 
 def transform_vectors(dq: ArrayLike, vectors: ArrayLike) -> Floats:
@@ -171,6 +211,71 @@ def transform_vectors(dq: ArrayLike, vectors: ArrayLike) -> Floats:
     """
     q, v = read((dq, DUAL_QUATERNION), (vectors, VECTOR))
     return quaternion.rotate(q[..., :4], v)
+
+
+def to_screw(dq: ArrayLike) -> Screw:
+    """Return the screw motions (Chasles) of unit dual quaternions (..., 8).
+
+    A pure translation has no line: its axis is the way it goes, its moment 0. The identity is
+    given the axis X.
+
+    Raises:
+        RigError: a real part has no direction, or dq is not (..., 8).
+
+    >>> to_screw(from_rotation_translation([0, 0, 1, 1] / np.sqrt(2), [1, 1, 5])).advance.round(4)
+    np.float64(5.0)
+    """
+    unit = normalize(dq)
+    unit = np.where(unit[..., 3:4] < 0, -unit, unit)
+    turn, angle = quaternion.to_axis_angle(unit[..., :4])
+    _, translation = to_rotation_translation(unit)
+    distance = _arrays.length(translation)
+    still = np.asarray(angle) == 0
+    way = translation / np.where(distance > 0, distance, 1)[..., np.newaxis]
+    axis = np.where((still & (distance > 0))[..., np.newaxis], way, turn)
+    advance = _arrays.dot(translation, axis)
+    # t - (t . axis) axis = (1 - R) point; the point's moment, from t x axis and its quarter turn.
+    across = np.cross(translation, axis)
+    half = np.where(still, 1, np.tan(np.asarray(angle) / 2))[..., np.newaxis]
+    moment = (across + np.cross(axis, across) / half) / 2
+    moment = np.where(still[..., np.newaxis], np.zeros_like(moment), moment)
+    return Screw(axis, moment, angle, advance)
+
+
+def from_screw(screw: Screw) -> Floats:
+    """Return the unit dual quaternions (..., 8) of screw motions.
+
+    Raises:
+        RigError: an axis has no direction, a number is not finite, or shapes do not broadcast.
+
+    >>> from_screw(Screw([0, 0, 1], [0, 0, 0], 0.0, 2.0))
+    array([0., 0., 0., 1., 0., 0., 1., 0.])
+    """
+    axis, moment, angle, advance = read(
+        (screw.axis, VECTOR), (screw.moment, VECTOR), (screw.angle, SCALAR), (screw.advance, SCALAR)
+    )
+    real = quaternion.from_axis_angle(axis, angle)
+    point = np.cross(axis, moment)
+    along = advance[..., np.newaxis] * axis
+    return from_rotation_translation(real, point - quaternion.rotate(real, point) + along)
+
+
+def sclerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Floats:
+    """Return a (a^-1 b)^t: the part t of the screw motion from a to b, at even speed.
+
+    Unit dual quaternions a, b (..., 8), t (...); the shorter way round, whichever signs a and b
+    have; exactly half a turn apart, as they are stored. Rotation and translation move together, and
+    the path does not depend on the frame (Kavan 2006).
+
+    Raises:
+        RigError: an input is not (..., 8), or leading axes do not broadcast.
+
+    >>> start = from_rotation_translation([0, 0, 0, 1], [0, 0, 0])
+    >>> end = from_rotation_translation([0, 0, 1, 0], [2, 0, 0])  # half a turn about (1, 0)
+    >>> transform_points(sclerp(start, end, 0.5), [0, 0, 0]).round(4)
+    array([ 1., -1.,  0.])
+    """
+    return _sclerp(a, b, t)
 
 
 def blend(dqs: ArrayLike, weights: ArrayLike) -> Floats:
@@ -217,5 +322,19 @@ def _join(real: Floats, dual: Floats) -> Floats:
     return np.concatenate(np.broadcast_arrays(real, dual), axis=-1)
 
 
-def _translation(real: Floats, dual: Floats) -> Floats:
-    return 2 * quaternion.multiply(dual, quaternion.conjugate(real))[..., :3]
+def _signed(dq: ArrayLike, signs: tuple[int, ...]) -> Floats:
+    (q,) = read((dq, DUAL_QUATERNION))
+    return np.asarray(q * np.array(signs, dtype=q.dtype))
+
+
+_REAL = QUATERNION._replace(noun="real part of dual quaternion")
+
+_from_rigid: One = elementwise("dual_from_rigid", QUATERNION, VECTOR)
+_to_rigid: Two = elementwise("dual_to_rigid", DUAL_QUATERNION)
+_to_matrix: One = elementwise("dual_to_matrix", DUAL_QUATERNION)
+_multiply: One = elementwise("dual_multiply", DUAL_QUATERNION, DUAL_QUATERNION)
+_normalize: One = elementwise(
+    "dual_normalize", DUAL_QUATERNION, faults=(no_direction(0, _REAL, slice(0, 4)),)
+)
+_transform_points: One = elementwise("dual_transform_points", DUAL_QUATERNION, VECTOR)
+_sclerp: One = elementwise("dual_screw_interpolation", DUAL_QUATERNION, DUAL_QUATERNION, SCALAR)

@@ -1,4 +1,4 @@
-"""Between two rotations: plain, normalised and spherical linear interpolation.
+"""Between two rotations and along tracks of them: linear, normalised and spherical.
 
 Quaternions are unit and (x, y, z, w); t has the leading shape, without the component axis, and
 broadcasts. t outside [0, 1] extrapolates. q and -q are one rotation but two points to start
@@ -9,11 +9,12 @@ product of exactly 0 (half a turn apart, both ways equally long) keeps b as it i
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from bunraku.rotation import _arrays
-from bunraku.rotation._arrays import QUATERNION, SCALAR, Floats, read
-from bunraku.rotation.quaternion import normalize
+from bunraku.errors import RigError
+from bunraku.rotation import _arrays, quaternion
+from bunraku.rotation._arrays import QUATERNION, SCALAR, Floats, Layout, read
+from bunraku.rotation._elementwise import One, elementwise
 
 
 def lerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Floats:
@@ -27,8 +28,7 @@ def lerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Floats:
     >>> lerp([0, 0, 0, 1], [0, 0, 1, 0], 0.25)
     array([0.  , 0.  , 0.25, 0.75])
     """
-    p, q, s = _read(a, b, t)
-    return (1 - s) * p + s * q
+    return _lerp(a, b, t)
 
 
 def nlerp(a: ArrayLike, b: ArrayLike, t: ArrayLike, *, shortest: bool = True) -> Floats:
@@ -43,10 +43,7 @@ def nlerp(a: ArrayLike, b: ArrayLike, t: ArrayLike, *, shortest: bool = True) ->
     >>> nlerp([0, 0, 0, 1], [0, 0, 1, 0], 0.25).round(4)
     array([0.    , 0.    , 0.3162, 0.9487])
     """
-    p, q, s = _read(a, b, t)
-    if shortest:
-        q = _flip_towards(p, q)
-    return normalize((1 - s) * p + s * q)
+    return _nlerp(a, b, t, option=int(shortest))
 
 
 def slerp(a: ArrayLike, b: ArrayLike, t: ArrayLike, *, shortest: bool = True) -> Floats:
@@ -54,12 +51,12 @@ def slerp(a: ArrayLike, b: ArrayLike, t: ArrayLike, *, shortest: bool = True) ->
 
     Unit quaternions a, b (..., 4), t (...). ``shortest=False`` takes b as it is stored, the long
     way round where the inner product is negative; from q to -q that is a full turn, about the
-    local Z axis for want of a better one. The ends are exact and slerp(q, +-q, t) is q.
+    local Z axis for want of a better one. The ends are exact, slerp(q, +-q, t) is q, and
+    slerp(b, a, 1 - t) has the same bits.
 
-    The arc is halved at m = (a + b) / |a + b| and measured from the nearer end: then every
-    division is by the sine of an angle of at most 90 degrees that is known to full precision,
-    from nearly equal to nearly opposite quaternions. (With an arccosine, float32 is off by 2e-5
-    near equality.)
+    The angle comes from |b - a| and |b + a|, which keep every digit from nearly equal to nearly
+    opposite quaternions (with an arccosine, float32 is off by 2e-5 near equality), and it is
+    measured from the nearer end.
 
     Raises:
         RigError: an input is not (..., 4), or leading axes do not broadcast.
@@ -67,42 +64,172 @@ def slerp(a: ArrayLike, b: ArrayLike, t: ArrayLike, *, shortest: bool = True) ->
     >>> slerp([0, 0, 0, 1], [0, 0, 1, 0], 0.25).round(4)
     array([0.    , 0.    , 0.3827, 0.9239])
     """
-    p, q, s = _read(a, b, t)
-    if shortest:
-        q = _flip_towards(p, q)
-    middle, half_arc = _halve_arc(p, q)
-    first_half = s <= 0.5
-    end = np.where(first_half, p, q)
-    u = np.where(first_half, 2 * s, 2 - 2 * s)
-    sine = np.sin(half_arc)
-    moves = sine > 0
-    sine = np.where(moves, sine, 1)
-    towards_end = np.where(moves, np.sin((1 - u) * half_arc) / sine, 1)
-    towards_middle = np.where(moves, np.sin(u * half_arc) / sine, 0)
-    result: Floats = towards_end * end + towards_middle * middle
-    return result
+    return _slerp(a, b, t) if shortest else _slerp_as_stored(a, b, t)
 
 
-def _read(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> tuple[Floats, Floats, Floats]:
-    p, q, s = read((a, QUATERNION), (b, QUATERNION), (t, SCALAR))
-    return p, q, s[..., np.newaxis]
+def continuous(track: ArrayLike) -> Floats:
+    """Return keys (K, ..., 4) with signs such that neighbours lie on the same side.
+
+    The rotations stay what they are; the numbers then change no faster than they turn.
+
+    Raises:
+        RigError: the track is not (K, ..., 4).
+
+    >>> continuous([[0, 0, 0, 1], [0, 0, 0, -1], [0, 0, 1, -1]])
+    array([[ 0.,  0.,  0.,  1.],
+           [-0., -0., -0.,  1.],
+           [-0., -0., -1.,  1.]])
+    """
+    (keys,) = read((track, QUATERNION))
+    if keys.ndim < 2:
+        raise RigError(f"expected a track of quaternions (K, ..., 4), found {keys.shape}")
+    flips = quaternion.dot(keys[1:], keys[:-1]) < 0
+    signs = np.where(np.cumsum(flips, axis=0) % 2 == 0, 1, -1).astype(keys.dtype)
+    return np.concatenate((keys[:1], keys[1:] * signs[..., np.newaxis]))
 
 
-def _flip_towards(p: Floats, q: Floats) -> Floats:
-    return np.where(_arrays.dot(p, q)[..., np.newaxis] < 0, -q, q)
+def slerp_track(times: ArrayLike, keys: ArrayLike, at: ArrayLike) -> Floats:
+    """Return the rotations (*at, ..., 4) of a keyed track at any times, by slerp between keys.
+
+    Times (K,) in increasing order, unit quaternions (K, ..., 4), `at` of any shape. Before the
+    first key and after the last their values hold.
+
+    Raises:
+        RigError: the shapes do not fit, or times are not finite or do not increase.
+
+    >>> slerp_track([0, 1], [[0, 0, 0, 1], [0, 0, 1, 0]], [-1, 0.5]).round(4)
+    array([[0.    , 0.    , 0.    , 1.    ],
+           [0.    , 0.    , 0.7071, 0.7071]])
+    """
+    times_, keys_ = read_track(times, keys)
+    span, t = find(times_, at)
+    if len(times_) == 1:
+        return np.broadcast_to(keys_[0], (*t.shape, *keys_.shape[1:])).copy()
+    t = t.reshape(t.shape + (1,) * (keys_.ndim - 2)).astype(keys_.dtype)
+    return slerp(keys_[span], keys_[span + 1], t)
 
 
-def _halve_arc(p: Floats, q: Floats) -> tuple[Floats, Floats]:
-    """Return the middle of the arc from p to q (..., 4) and half its length (..., 1)."""
-    total, gap = p + q, q - p
-    gap_length = _arrays.length(gap)[..., np.newaxis]
-    # Nearly opposite, the sum is so short that rounding in |p| and |q| tilts it: stand it upright.
-    wide = gap_length > _arrays.length(total)[..., np.newaxis]
-    tilt = _arrays.dot(total, gap)[..., np.newaxis] / np.where(wide, gap_length**2, 1)
-    total = total - np.where(wide, tilt, 0) * gap
-    total_length = _arrays.length(total)[..., np.newaxis]
+def angular_speed(times: ArrayLike, track: ArrayLike) -> Floats:
+    """Return the angular speeds (K - 1, ...) in rad/s between neighbours of a track (K, ..., 4).
 
-    opposite = total_length <= 4 * np.finfo(p.dtype).eps  # what is left is rounding noise
-    local_z_turn = p[..., [1, 0, 3, 2]] * np.array((1, -1, 1, -1), dtype=p.dtype)  # p times k
-    middle = np.where(opposite, local_z_turn, total / np.where(opposite, 1, total_length))
-    return middle, np.arctan2(gap_length, total_length)
+    Of samples of a curve it shows whether its speed is constant: slerp's is, nlerp's is not.
+
+    Raises:
+        RigError: the shapes do not fit, or times are not finite or do not increase.
+
+    >>> angular_speed([0, 1, 2], [[0, 0, 0, 1], [0, 0, 1, 1], [0, 0, 1, 0]]).round(4)
+    array([1.5708, 1.5708])
+    """
+    times_, keys = read_track(times, track)
+    unit = quaternion.normalize(keys)
+    steps = np.diff(times_).reshape((-1,) + (1,) * (keys.ndim - 2))
+    return np.asarray(quaternion.angle_between(unit[1:], unit[:-1]) / steps.astype(keys.dtype))
+
+
+def toward(
+    current: ArrayLike,
+    target: ArrayLike,
+    *,
+    amount: ArrayLike | None = None,
+    max_angle: ArrayLike | None = None,
+) -> Floats:
+    """Return rotations (..., 4) one step from current to target, the short way, never past it.
+
+    Unit quaternions (..., 4). The step is a part of the way, `amount` (...) in [0, 1], or an angle
+    of at most `max_angle` (...) >= 0 in radians (constant speed: speed times dt), or the smaller of
+    both where both are given.
+
+    Raises:
+        RigError: neither is given, one is out of its range, or the shapes do not fit.
+
+    >>> toward([0, 0, 0, 1], [0, 0, 1, 0], max_angle=np.pi / 2).round(4)
+    array([0.    , 0.    , 0.7071, 0.7071])
+    """
+    if amount is None and max_angle is None:
+        raise RigError("expected an amount or a max_angle, found neither")
+    (part,) = read((1.0 if amount is None else amount, SCALAR))
+    if not np.all((part >= 0) & (part <= 1)):
+        raise RigError(f"expected amounts in [0, 1], found {part.min()} to {part.max()}")
+    if max_angle is not None:
+        (limit,) = read((max_angle, SCALAR))
+        if not np.all(limit >= 0):
+            raise RigError(f"expected angles >= 0, found {limit.min()}")
+        angle = np.asarray(quaternion.angle_between(current, target))
+        part = np.minimum(part, np.where(angle > limit, limit / np.where(angle > 0, angle, 1), 1))
+        part = part.astype(angle.dtype)
+    return slerp(current, target, part if part.ndim else float(part))
+
+
+def damp(current: ArrayLike, target: ArrayLike, half_life: ArrayLike, dt: ArrayLike) -> Floats:
+    """Return rotations (..., 4) that halve the angle to the target every `half_life` seconds.
+
+    Unit quaternions (..., 4), half_life and dt (...) in seconds. Two steps of dt / 2 end where one
+    of dt does, so the motion does not depend on the frame rate, as it does when a fixed part of
+    the way is gone per frame.
+
+    Raises:
+        RigError: a half-life is not positive, a dt is negative, or the shapes do not fit.
+
+    >>> angle = quaternion.angle_between([0, 0, 1, 0], damp([0, 0, 0, 1], [0, 0, 1, 0], 0.1, 0.2))
+    >>> round(float(angle) / np.pi, 4)
+    0.25
+    """
+    life, step = read((half_life, SCALAR), (dt, SCALAR))
+    if not (np.all(life > 0) and np.all(step >= 0)):
+        raise RigError("expected half_life > 0 and dt >= 0")
+    return toward(current, target, amount=-np.expm1(-np.log(2) * step / life))
+
+
+def read_track(times: ArrayLike, keys: ArrayLike) -> tuple[NDArray[np.float64], Floats]:
+    """Return times (K,) in float64 and keys (K, ..., 4), K >= 1, checked against each other.
+
+    Raises:
+        RigError: the shapes do not fit, or times are not finite or do not increase.
+    """
+    (keys_,) = read((keys, QUATERNION))
+    times_ = np.asarray(read((times, Layout("time", ())))[0], dtype=np.float64)
+    if times_.ndim != 1 or keys_.ndim < 2 or len(times_) != len(keys_) or not len(times_):
+        raise RigError(
+            f"expected times (K,) and keys (K, ..., 4) with K >= 1, "
+            f"found {times_.shape} and {keys_.shape}"
+        )
+    _arrays.require_finite(times_, "time")
+    if not np.all(np.diff(times_) > 0):
+        index = int(np.argmin(np.diff(times_) > 0))
+        raise RigError(
+            f"expected increasing times, found {times_[index]} and then {times_[index + 1]} "
+            f"at key {index + 1}"
+        )
+    return times_, keys_
+
+
+def find(times: NDArray[np.float64], at: ArrayLike) -> tuple[NDArray[np.intp], Floats]:
+    """Return the key that starts each query's span, and how far into it, in [0, 1], the query is.
+
+    Raises:
+        RigError: a query is NaN or not a number.
+    """
+    query = np.asarray(read((at, Layout("time", ())))[0], dtype=np.float64)
+    if np.isnan(query).any():
+        raise RigError("expected times, found nan")
+    span = np.clip(np.searchsorted(times, query, side="right") - 1, 0, max(len(times) - 2, 0))
+    if len(times) == 1:
+        return span, np.zeros_like(query)
+    t = np.clip(query, times[0], times[-1]) - times[span]
+    return span, np.asarray(t / (times[span + 1] - times[span]))
+
+
+_lerp: One = elementwise("lerp", QUATERNION, QUATERNION, SCALAR)
+_slerp: One = elementwise("slerp", QUATERNION, QUATERNION, SCALAR)
+_slerp_as_stored: One = elementwise("slerp_as_stored", QUATERNION, QUATERNION, SCALAR)
+
+
+def _no_direction_between(index: tuple[int, ...], elements: list[Floats]) -> str:
+    a, b, t = elements
+    return (
+        f"{_arrays.place('quaternion', index)}: expected a finite, non-zero length, between "
+        f"{_arrays.listed(a)} and {_arrays.listed(b)} at {t}"
+    )
+
+
+_nlerp: One = elementwise("nlerp", QUATERNION, QUATERNION, SCALAR, faults=(_no_direction_between,))

@@ -16,11 +16,16 @@ from numpy.typing import ArrayLike, DTypeLike
 
 from bunraku.errors import RigError
 from bunraku.rotation import _arrays
-from bunraku.rotation._arrays import QUATERNION, ROTATION_MATRIX, SCALAR, VECTOR, Floats, read
-
-# Largest entry of |M^T M - I| that still counts as rounding. Measured: a thousand float32 products
-# reach 3e-6 and five-digit text 2e-5; four-digit text (2e-4) and half floats (8e-4) do not pass.
-_ORTHONORMAL_TOLERANCE = 1e-4
+from bunraku.rotation._arrays import (
+    QUATERNION,
+    RIGID_MATRIX,
+    ROTATION_MATRIX,
+    SCALAR,
+    VECTOR,
+    Floats,
+    read,
+)
+from bunraku.rotation._elementwise import One, Two, elementwise, no_direction, not_finite
 
 
 def identity(shape: int | tuple[int, ...] = (), dtype: DTypeLike = np.float64) -> Floats:
@@ -37,6 +42,9 @@ def identity(shape: int | tuple[int, ...] = (), dtype: DTypeLike = np.float64) -
     return result
 
 
+# ---------------------------------------------------------------- algebra
+
+
 def multiply(a: ArrayLike, b: ArrayLike) -> Floats:
     """Return the Hamilton product a b: as rotations, b first and then a.
 
@@ -49,18 +57,7 @@ def multiply(a: ArrayLike, b: ArrayLike) -> Floats:
     >>> multiply(i, j)  # = k
     array([0., 0., 1., 0.])
     """
-    p, q = read((a, QUATERNION), (b, QUATERNION))
-    px, py, pz, pw = np.moveaxis(p, -1, 0)
-    qx, qy, qz, qw = np.moveaxis(q, -1, 0)
-    return np.stack(
-        (
-            pw * qx + px * qw + py * qz - pz * qy,
-            pw * qy - px * qz + py * qw + pz * qx,
-            pw * qz + px * qy - py * qx + pz * qw,
-            pw * qw - px * qx - py * qy - pz * qz,
-        ),
-        axis=-1,
-    )
+    return _multiply(a, b)
 
 
 def conjugate(q: ArrayLike) -> Floats:
@@ -72,8 +69,21 @@ def conjugate(q: ArrayLike) -> Floats:
     >>> conjugate([0.1, 0.2, 0.3, 0.9])
     array([-0.1, -0.2, -0.3,  0.9])
     """
-    (q_,) = read((q, QUATERNION))
-    return q_ * np.array((-1, -1, -1, 1), dtype=q_.dtype)
+    return _conjugate(q)
+
+
+def inverse(q: ArrayLike) -> Floats:
+    """Return the quaternions whose product with q (..., 4) is 1: conjugate over length squared.
+
+    For unit quaternions `conjugate` is the same and cheaper.
+
+    Raises:
+        RigError: a quaternion has no direction (zero, infinite or NaN), or is not (..., 4).
+
+    >>> inverse([0, 0, 2, 0])
+    array([-0. , -0. , -0.5,  0. ])
+    """
+    return _inverse(q)
 
 
 def dot(a: ArrayLike, b: ArrayLike) -> Floats:
@@ -87,8 +97,7 @@ def dot(a: ArrayLike, b: ArrayLike) -> Floats:
     >>> float(dot([0, 0, 0, 1], [0, 0, 0, -1]))
     -1.0
     """
-    p, q = read((a, QUATERNION), (b, QUATERNION))
-    return _arrays.dot(p, q)
+    return _dot(a, b)
 
 
 def normalize(q: ArrayLike) -> Floats:
@@ -100,8 +109,22 @@ def normalize(q: ArrayLike) -> Floats:
     >>> normalize([0, 0, 3, 4])
     array([0. , 0. , 0.6, 0.8])
     """
-    (q_,) = read((q, QUATERNION))
-    return q_ / _arrays.length_of_direction(q_, QUATERNION)[..., np.newaxis]
+    return _normalize(q)
+
+
+def angle_between(a: ArrayLike, b: ArrayLike) -> Floats:
+    """Return the angle (...) in [0, pi] of the rotation that leads from a to b, both unit (..., 4).
+
+    By the arctangent of |a - b| over |a + b| (Kahan), which keeps its digits where the arccosine
+    of the dot product loses half of them.
+
+    Raises:
+        RigError: an input is not (..., 4), or leading axes do not broadcast.
+
+    >>> float(angle_between([0, 0, 0, 1], [0, 0, 0, -1]))
+    0.0
+    """
+    return _angle_between(a, b)
 
 
 def rotate(q: ArrayLike, v: ArrayLike) -> Floats:
@@ -117,9 +140,60 @@ def rotate(q: ArrayLike, v: ArrayLike) -> Floats:
     >>> rotate([0.5, 0.5, 0.5, 0.5], [1, 0, 0])  # 120 degrees about (1, 1, 1)
     array([0., 1., 0.])
     """
-    q_, v_ = read((q, QUATERNION), (v, VECTOR))
-    u, w = q_[..., :3], q_[..., 3:]
-    return v_ + 2 * np.cross(u, np.cross(u, v_) + w * v_)
+    return _rotate(q, v)
+
+
+def exp(q: ArrayLike) -> Floats:
+    """Return e^q for quaternions (..., 4): e^w (v sin|v| / |v|, cos|v|) with v = (x, y, z).
+
+    For a pure quaternion (w = 0) it is the rotation by *twice* |v| about v; `from_rotation_vector`
+    takes the whole angle.
+
+    Raises:
+        RigError: a vector part is infinite or NaN, or q is not (..., 4).
+
+    >>> exp([0, 0, np.pi / 4, 0]).round(4)  # a quarter turn about Z
+    array([0.    , 0.    , 0.7071, 0.7071])
+    """
+    (q_,) = read((q, QUATERNION))
+    return np.exp(q_[..., 3:]) * from_rotation_vector(2 * q_[..., :3])
+
+
+def log(q: ArrayLike) -> Floats:
+    """Return the logarithm (..., 4) of quaternions (..., 4), any length but zero: exp(log q) = q.
+
+    (v / |v| arctan(|v| / w), ln|q|), the arctangent in [0, pi]: q and -q have different logarithms,
+    while `to_rotation_vector` is the same for both. A negative number, whose vector part has no
+    direction, gets X.
+
+    Raises:
+        RigError: a quaternion is zero or not finite, or not (..., 4).
+
+    >>> log([0, 0, 2, 0]).round(4)
+    array([0.    , 0.    , 1.5708, 0.6931])
+    """
+    vector = _log(q)
+    (q_,) = read((q, QUATERNION))
+    return np.concatenate((vector, np.log(_arrays.length(q_))[..., np.newaxis]), axis=-1)
+
+
+def power(q: ArrayLike, exponent: ArrayLike) -> Floats:
+    """Return rotations (..., 4) that turn `exponent` (...) times the angle of q about its axis.
+
+    Of q and -q the one with the shorter turn counts, so ``power(q, t)`` is
+    ``slerp(identity(), q, t)`` and ``power(q, -1)`` the inverse rotation. Any length but zero;
+    the result is a unit quaternion.
+
+    Raises:
+        RigError: a quaternion has no direction, an exponent is not finite, or shapes do not fit.
+
+    >>> power([0, 0, 1, 0], 0.5).round(4)
+    array([0.    , 0.    , 0.7071, 0.7071])
+    """
+    return _power(q, exponent)
+
+
+# ---------------------------------------------------------------- axes, angles, vectors
 
 
 def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Floats:
@@ -133,13 +207,7 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> Floats:
     >>> from_axis_angle([0, 0, 2], np.pi / 2).round(4)
     array([0.    , 0.    , 0.7071, 0.7071])
     """
-    axis_, angle_ = read((axis, VECTOR), (angle, SCALAR))
-    _arrays.require_finite(angle_, "angle")
-    half = (angle_ / 2)[..., np.newaxis]
-    unit = axis_ / _arrays.length_of_direction(axis_, VECTOR)[..., np.newaxis]
-    vector = unit * np.sin(half)
-    scalar = np.broadcast_to(np.cos(half), (*vector.shape[:-1], 1))
-    return np.concatenate((vector, scalar), axis=-1)
+    return _from_axis_angle(axis, angle)
 
 
 def to_axis_angle(q: ArrayLike) -> tuple[Floats, Floats]:
@@ -155,12 +223,7 @@ def to_axis_angle(q: ArrayLike) -> tuple[Floats, Floats]:
     >>> axis, float(angle) / np.pi
     (array([0., 0., 1.]), 0.5)
     """
-    q_ = _on_positive_side(normalize(q))
-    sine = _arrays.length(q_[..., :3])[..., np.newaxis]
-    turns = sine > 0
-    x_axis = np.array((1, 0, 0), dtype=q_.dtype)
-    axis = np.where(turns, q_[..., :3] / np.where(turns, sine, 1), x_axis)
-    return axis, 2 * np.arctan2(sine[..., 0], q_[..., 3])
+    return _to_axis_angle(q)
 
 
 def from_rotation_vector(vector: ArrayLike) -> Floats:
@@ -169,23 +232,18 @@ def from_rotation_vector(vector: ArrayLike) -> Floats:
     Also called the exponential map; exact down to the zero vector, which is the identity.
 
     Raises:
-        RigError: a vector is not finite, or not (..., 3).
+        RigError: a vector or the square of its length is not finite, or it is not (..., 3).
 
     >>> from_rotation_vector([0, 0, np.pi / 2]).round(4)
     array([0.    , 0.    , 0.7071, 0.7071])
     """
-    (v,) = read((vector, VECTOR))
-    angle = _arrays.length(v)[..., np.newaxis]
-    _arrays.require_finite(angle[..., 0], "rotation vector length")
-    turns = angle > 0
-    ratio = np.where(turns, np.sin(angle / 2) / np.where(turns, angle, 1), v.dtype.type(0.5))
-    return np.concatenate((v * ratio, np.cos(angle / 2)), axis=-1)
+    return _from_rotation_vector(vector)
 
 
 def to_rotation_vector(q: ArrayLike) -> Floats:
     """Return rotation vectors (..., 3) of quaternions (..., 4), any length but zero.
 
-    Also called the logarithm. Lengths are in [0, pi]: the shorter of the two turns.
+    Lengths are in [0, pi]: the shorter of the two turns.
 
     Raises:
         RigError: a quaternion is zero or not finite, or not (..., 4).
@@ -193,68 +251,59 @@ def to_rotation_vector(q: ArrayLike) -> Floats:
     >>> to_rotation_vector([0, 0, 1, 1]) / np.pi
     array([0. , 0. , 0.5])
     """
-    q_ = _on_positive_side(normalize(q))
-    sine = _arrays.length(q_[..., :3])[..., np.newaxis]
-    turns = sine > 0
-    half_angle = np.arctan2(sine, q_[..., 3:])
-    # Where the sine underflows to zero, angle / sine is 2 to the last digit.
-    ratio = np.where(turns, 2 * half_angle / np.where(turns, sine, 1), q_.dtype.type(2))
-    return q_[..., :3] * ratio
+    return _to_rotation_vector(q)
 
 
-def from_matrix(matrix: ArrayLike) -> Floats:
+# ---------------------------------------------------------------- matrices
+
+
+def from_matrix(matrix: ArrayLike, *, nearest: bool = False) -> Floats:
     """Return unit quaternions (..., 4) from rotation matrices (..., 3, 3), columns convention.
 
-    Branches on the largest of the four components (Shepperd 1978), so no rotation is near a
-    singularity; that component comes out positive. Rounding in the matrix (up to 1e-4 in
-    M^T M - I) is averaged away; scale and shear must be split off first.
+    Rigid matrices (..., 4, 4) give their rotation; their translation is left out. Branches on the
+    largest of the four components (Shepperd 1978), so no rotation is near a singularity; that
+    component comes out positive. Rounding in the matrix (up to 1e-4 in M^T M - I) is averaged away.
+
+    With ``nearest=True`` the matrix may be noisy, scaled or sheared: the result is the rotation R
+    with the smallest sum of squares of R - M (Davenport 1968), a unique one where M has a positive
+    determinant.
 
     Raises:
-        RigError: a matrix is a reflection, is not orthonormal, is not finite, or not (..., 3, 3).
+        RigError: a matrix is a reflection, is not orthonormal (with ``nearest``: has no positive
+            determinant), is not finite, has a last row other than (0, 0, 0, 1), or has another
+            shape.
 
     >>> from_matrix([[0, -1, 0], [1, 0, 0], [0, 0, 1]]).round(4)
     array([0.    , 0.    , 0.7071, 0.7071])
     """
-    (m,) = read((matrix, ROTATION_MATRIX))
-    _require_rotation(m)
-    m00, m01, m02, m10, m11, m12, m20, m21, m22 = (m[..., i, j] for i in range(3) for j in range(3))
-    # Row k is 4 q_k q: each is the answer up to scale, the one with the largest q_k the best.
-    xx, yy, zz, ww = (
-        1 + m00 - m11 - m22,
-        1 - m00 + m11 - m22,
-        1 - m00 - m11 + m22,
-        1 + m00 + m11 + m22,
-    )
-    xy, yz, zx = m10 + m01, m21 + m12, m02 + m20
-    xw, yw, zw = m21 - m12, m02 - m20, m10 - m01
-    rows = np.stack((xx, xy, zx, xw, xy, yy, yz, yw, zx, yz, zz, zw, xw, yw, zw, ww), axis=-1)
-    rows = rows.reshape(*m.shape[:-2], 4, 4)
-    largest = np.argmax(np.stack((xx, yy, zz, ww), axis=-1), axis=-1)
-    row = np.take_along_axis(rows, largest[..., np.newaxis, np.newaxis], axis=-2)[..., 0, :]
-    return row / _arrays.length(row)[..., np.newaxis]
+    rigid = np.shape(matrix)[-2:] == (4, 4)
+    if nearest:
+        return _nearest_rotation(np.asarray(matrix)[..., :3, :3] if rigid else matrix)
+    return _from_matrix4(matrix) if rigid else _from_matrix(matrix)
 
 
-def to_matrix(q: ArrayLike) -> Floats:
+def to_matrix(q: ArrayLike, *, size: int = 3) -> Floats:
     """Return rotation matrices (..., 3, 3) of unit quaternions (..., 4), for column vectors.
 
-    q and -q give the same matrix, bit for bit.
+    With ``size=4`` rigid matrices (..., 4, 4) without translation. q and -q give the same matrix,
+    bit for bit.
 
     Raises:
-        RigError: q is not (..., 4).
+        RigError: q is not (..., 4), or the size is neither 3 nor 4.
 
     >>> to_matrix([0.5, 0.5, 0.5, 0.5])
     array([[0., 0., 1.],
            [1., 0., 0.],
            [0., 1., 0.]])
     """
-    (q_,) = read((q, QUATERNION))
-    x, y, z, w = np.moveaxis(q_, -1, 0)
-    entries = (
-        *(1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (z * x + y * w)),
-        *(2 * (x * y + z * w), 1 - 2 * (z * z + x * x), 2 * (y * z - x * w)),
-        *(2 * (z * x - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)),
-    )
-    return np.stack(entries, axis=-1).reshape(*q_.shape[:-1], 3, 3)
+    if size == 3:
+        return _to_matrix(q)
+    if size == 4:
+        return _to_matrix4(q)
+    raise RigError(f"expected matrices of size 3 or 4, found {size}")
+
+
+# ---------------------------------------------------------------- the order of storage
 
 
 def to_wxyz(q: ArrayLike) -> Floats:
@@ -266,8 +315,7 @@ def to_wxyz(q: ArrayLike) -> Floats:
     >>> to_wxyz([0, 0, 0, 1])
     array([1., 0., 0., 0.])
     """
-    (q_,) = read((q, QUATERNION))
-    return np.roll(q_, 1, axis=-1)
+    return _to_wxyz(q)
 
 
 def from_wxyz(wxyz: ArrayLike) -> Floats:
@@ -279,49 +327,68 @@ def from_wxyz(wxyz: ArrayLike) -> Floats:
     >>> from_wxyz([1, 0, 0, 0])
     array([0., 0., 0., 1.])
     """
-    (q_,) = read((wxyz, QUATERNION._replace(order="(w, x, y, z)")))
-    return np.roll(q_, -1, axis=-1)
+    return _from_wxyz(wxyz)
 
 
-def angle_between(a: ArrayLike, b: ArrayLike) -> Floats:
-    """Return the angle (...) in [0, pi] of the rotation that leads from a to b, both unit (..., 4).
-
-    By the arctangent of |a - b| over |a + b| (Kahan), which keeps its digits where the arccosine
-    of the dot product loses half of them.
-
-    Raises:
-        RigError: an input is not (..., 4), or leading axes do not broadcast.
-
-    >>> float(angle_between([0, 0, 0, 1], [0, 0, 0, -1]))
-    0.0
-    """
-    p, q = read((a, QUATERNION), (b, QUATERNION))
-    apart, together = _arrays.length(p - q), _arrays.length(p + q)
-    return 4 * np.arctan2(np.minimum(apart, together), np.maximum(apart, together))
+# ---------------------------------------------------------------- kernels
 
 
-def _on_positive_side(q: Floats) -> Floats:
-    """Of q and -q the one with w >= 0."""
-    return np.where(q[..., 3:] < 0, -q, q)
-
-
-def _require_rotation(m: Floats) -> None:
+def _no_rotation(index: tuple[int, ...], elements: list[Floats]) -> str:
+    m = elements[0][:3, :3]
+    start = f"{_arrays.place('matrix', index)}: expected "
     with np.errstate(over="ignore", invalid="ignore"):
-        determinant = _arrays.dot(m[..., 0], np.cross(m[..., 1], m[..., 2]))
-        gram = np.swapaxes(m, -1, -2) @ m
-        error = np.abs(gram - np.eye(3, dtype=m.dtype)).max(axis=(-2, -1))
-    mirrored = determinant < 0
-    if np.any(mirrored):
-        index = _arrays.first_index(mirrored)
-        raise RigError(
-            f"{_arrays.place('matrix', index)}: expected a rotation, found a reflection "
-            f"(determinant {determinant[index]:.6g}): move the mirror into the scale first"
+        determinant = np.linalg.det(m)
+        error = np.abs(m.T @ m - np.eye(3)).max()
+    if determinant < 0:
+        return (
+            f"{start}a rotation, found a reflection (determinant {determinant:.6g}): "
+            "move the mirror into the scale first"
         )
-    orthonormal = error <= _ORTHONORMAL_TOLERANCE
-    if not np.all(orthonormal):
-        index = _arrays.first_index(~orthonormal)
-        raise RigError(
-            f"{_arrays.place('matrix', index)}: expected a rotation, found columns that are not "
-            f"orthonormal (largest |M^T M - I| is {error[index]:.3g}): "
-            "split scale and shear off first"
-        )
+    if elements[0].shape == (4, 4) and not np.array_equal(elements[0][3], (0, 0, 0, 1)):
+        return f"{start}a last row of (0, 0, 0, 1), found {_arrays.listed(elements[0][3])}"
+    return (
+        f"{start}a rotation, found columns that are not orthonormal "
+        f"(largest |M^T M - I| is {error:.3g}): split scale and shear off first"
+    )
+
+
+def _no_nearest(index: tuple[int, ...], elements: list[Floats]) -> str:
+    with np.errstate(over="ignore", invalid="ignore"):
+        determinant = np.linalg.det(elements[0])
+    return (
+        f"{_arrays.place('matrix', index)}: expected a matrix near a rotation, "
+        f"found determinant {determinant:.6g}"
+    )
+
+
+_quaternion = no_direction(0)
+_vector = not_finite(0, "rotation vector")
+
+_multiply: One = elementwise("multiply", QUATERNION, QUATERNION)
+_conjugate: One = elementwise("conjugate", QUATERNION)
+_inverse: One = elementwise("inverse", QUATERNION, faults=(_quaternion,))
+_dot: One = elementwise("dot", QUATERNION, QUATERNION)
+_normalize: One = elementwise("normalize", QUATERNION, faults=(_quaternion,))
+_angle_between: One = elementwise("angle_between", QUATERNION, QUATERNION)
+_rotate: One = elementwise("rotate", QUATERNION, VECTOR)
+_log: One = elementwise("log", QUATERNION, faults=(_quaternion,))
+_power: One = elementwise(
+    "power", QUATERNION, SCALAR, faults=(_quaternion, not_finite(1, "exponent"))
+)
+_from_axis_angle: One = elementwise(
+    "from_axis_angle", VECTOR, SCALAR, faults=(no_direction(0, VECTOR), not_finite(1, "angle"))
+)
+_to_axis_angle: Two = elementwise("to_axis_angle", QUATERNION, faults=(_quaternion,))
+_from_rotation_vector: One = elementwise(
+    "from_rotation_vector",
+    VECTOR,
+    faults=(_vector, lambda index, v: f"{_arrays.place('rotation vector', index)}: too long"),
+)
+_to_rotation_vector: One = elementwise("to_rotation_vector", QUATERNION, faults=(_quaternion,))
+_from_matrix: One = elementwise("from_matrix", ROTATION_MATRIX, faults=(_no_rotation,))
+_from_matrix4: One = elementwise("from_matrix4", RIGID_MATRIX, faults=(_no_rotation,))
+_nearest_rotation: One = elementwise("nearest_rotation", ROTATION_MATRIX, faults=(_no_nearest,))
+_to_matrix: One = elementwise("to_matrix", QUATERNION)
+_to_matrix4: One = elementwise("to_matrix4", QUATERNION)
+_to_wxyz: One = elementwise("to_wxyz", QUATERNION)
+_from_wxyz: One = elementwise("from_wxyz", QUATERNION._replace(order="(w, x, y, z)"))

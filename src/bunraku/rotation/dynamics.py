@@ -1,0 +1,102 @@
+"""Rotations in motion: angular velocity integrated and measured, and lengths kept at 1.
+
+Angular velocities (..., 3) are in rad/s about the axes of the world; those of the body are
+``rotate(q, body_velocity)``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from bunraku.errors import RigError
+from bunraku.rotation import interpolation, quaternion
+from bunraku.rotation._arrays import QUATERNION, SCALAR, VECTOR, Floats, read
+
+
+def integrate(q: ArrayLike, velocity: ArrayLike, dt: ArrayLike) -> Floats:
+    """Return rotations (..., 4) after dt (...) seconds at a constant angular velocity (..., 3).
+
+    The exponential map: exact for any dt, and a unit quaternion if q is one.
+
+    Raises:
+        RigError: a number is not finite, or shapes do not fit.
+
+    >>> integrate([0, 0, 0, 1], [0, 0, np.pi], 0.5).round(4)
+    array([0.    , 0.    , 0.7071, 0.7071])
+    """
+    v, step = read((velocity, VECTOR), (dt, SCALAR))
+    return quaternion.multiply(quaternion.from_rotation_vector(v * step[..., np.newaxis]), q)
+
+
+def integrate_first_order(q: ArrayLike, velocity: ArrayLike, dt: ArrayLike) -> Floats:
+    """Return normalize(q + dt/2 (velocity, 0) q): `integrate` to first order, without trigonometry.
+
+    Quaternions (..., 4), velocity (..., 3) in rad/s, dt (...) in seconds. A step that should turn
+    by x turns by 2 arctan(x / 2), x^3 / 12 too little.
+
+    Raises:
+        RigError: shapes do not fit, or a result has no direction.
+
+    >>> integrate_first_order([0, 0, 0, 1], [0, 0, 1], 0.02).round(4)
+    array([0.  , 0.  , 0.01, 1.  ])
+    """
+    q_, v, step = read((q, QUATERNION), (velocity, VECTOR), (dt, SCALAR))
+    pure = np.concatenate((v, np.zeros_like(v[..., :1])), axis=-1)
+    half = step[..., np.newaxis] / 2
+    return quaternion.normalize(q_ + half * quaternion.multiply(pure, q_))
+
+
+def angular_velocity(times: ArrayLike, track: ArrayLike) -> Floats:
+    """Return the angular velocities (K - 1, ..., 3) that lead from each key of a track to the next.
+
+    Times (K,) in increasing order, unit quaternions (K, ..., 4); every step turns the short way.
+    `integrate` over the step leads back to the keys.
+
+    Raises:
+        RigError: the shapes do not fit, or times are not finite or do not increase.
+
+    >>> angular_velocity([0, 0.5], [[0, 0, 0, 1], [0, 0, 1, 1]]).round(4)
+    array([[0.    , 0.    , 3.1416]])
+    """
+    times_, keys = interpolation.read_track(times, track)
+    steps = np.diff(times_).reshape((-1,) + (1,) * (keys.ndim - 1)).astype(keys.dtype)
+    turns = quaternion.multiply(keys[1:], quaternion.conjugate(keys[:-1]))
+    return quaternion.to_rotation_vector(turns) / steps
+
+
+def relative_angular_velocity(times: ArrayLike, track: ArrayLike, reference: ArrayLike) -> Floats:
+    """Return how fast a track turns against another, (K - 1, ..., 3) in the other's moving frame.
+
+    Unit quaternions (K, ..., 4) each, both of the world: a hand against its forearm, say.
+
+    Raises:
+        RigError: the shapes do not fit, or times are not finite or do not increase.
+
+    >>> turn = quaternion.from_axis_angle([0, 0, 1], [0.0, 1.0])
+    >>> relative_angular_velocity([0, 1], turn, turn)
+    array([[0., 0., 0.]])
+    """
+    relative = quaternion.multiply(quaternion.conjugate(reference), track)
+    return angular_velocity(times, relative)
+
+
+def renormalize(q: ArrayLike) -> Floats:
+    """Return q (3 - |q|^2) / 2: quaternions (..., 4) that have drifted a little, back at length 1.
+
+    One Newton step without a root or a division: a length of 1 + e comes out as 1 - 1.5 e^2.
+
+    Raises:
+        RigError: a length is further from 1 than 10 %: that is no drift; `normalize` takes it.
+
+    >>> renormalize([0, 0, 0, 1.001]).round(5)
+    array([0., 0., 0., 1.])
+    """
+    (q_,) = read((q, QUATERNION))
+    square = np.asarray(quaternion.dot(q_, q_))[..., np.newaxis]
+    if not np.all((square > 0.81) & (square < 1.21)):
+        raise RigError(
+            f"expected lengths near 1, found {np.sqrt(square.min()):.4g} to "
+            f"{np.sqrt(square.max()):.4g}"
+        )
+    return np.asarray(q_ * ((3 - square) / 2))

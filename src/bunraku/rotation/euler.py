@@ -1,0 +1,127 @@
+"""Euler angles: three turns about coordinate axes, in all 24 orders, in radians.
+
+An order is three letters, as in SciPy. Lower case, ``"xyz"``: about the axes of the world
+(*extrinsic*), x first. Upper case, ``"XYZ"``: about the axes of the moving body (*intrinsic*), X
+first. So ``"XYZ"`` with (a, b, c) is ``"zyx"`` with (c, b, a), and as matrices Rx(a) Ry(b) Rz(c).
+
+**Gimbal lock.** Where the middle angle makes the first and the third axis parallel (+-90 degrees
+when three different axes turn, 0 or 180 when the first turns again), only the sum or the
+difference of the outer angles is known. Within 1e-7 rad of it (1e-6 in float32) the third angle
+given is 0, and the first says it all; `gimbal_locked` tells which rotations those are.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from bunraku.errors import RigError
+from bunraku.rotation._arrays import QUATERNION, VECTOR, Floats, read
+from bunraku.rotation._elementwise import One, elementwise, no_direction, not_finite
+
+YAW_PITCH_ROLL = "YXZ"
+
+# The middle angle's distance from lock, below which rounding decides the outer two.
+_LOCK = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-7}
+
+
+def from_euler(angles: ArrayLike, order: str) -> Floats:
+    """Return unit quaternions (..., 4) from angles (..., 3) in radians, one for each letter.
+
+    Raises:
+        RigError: an angle is not finite, the shape is wrong, or the order is none of the 24.
+
+    >>> from_euler([np.pi / 2, 0, 0], "xyz").round(4)
+    array([0.7071, 0.    , 0.    , 0.7071])
+    """
+    return _from_euler(angles, option=_code(order))
+
+
+def to_euler(q: ArrayLike, order: str) -> Floats:
+    """Return angles (..., 3) in radians, in the order of the letters, from quaternions (..., 4).
+
+    Any length but zero. The outer angles are in [-pi, pi]; the middle one is in [-pi/2, pi/2] when
+    three different axes turn, else in [0, pi]. In gimbal lock the third is 0. Bernardes and
+    Viollet: "Quaternion to Euler angles conversion" (2022).
+
+    Raises:
+        RigError: a quaternion is zero or not finite, the shape is wrong, or the order is none of
+            the 24.
+
+    >>> to_euler([0, 0, 1, 1], "xyz").round(4)
+    array([0.    , 0.    , 1.5708])
+    """
+    return _to_euler(q, option=_code(order))
+
+
+def gimbal_locked(q: ArrayLike, order: str) -> NDArray[np.bool_]:
+    """Return where (...) the order's first and third axis are parallel for quaternions (..., 4).
+
+    Raises:
+        RigError: as `to_euler`.
+
+    >>> bool(gimbal_locked(from_euler([0.3, np.pi / 2, 0], "xyz"), "xyz"))
+    True
+    """
+    (q_,) = read((q, QUATERNION))
+    angles = to_euler(q_, order)
+    middle = angles[..., 1]
+    proper = order[0] == order[2]
+    to_lock = np.minimum(middle, np.pi - middle) if proper else np.pi / 2 - np.abs(middle)
+    # Twice the limit, because the middle angle has been rounded since it was compared.
+    return np.asarray((angles[..., 2] == 0) & (to_lock <= 2 * _LOCK[q_.dtype]))
+
+
+def from_yaw_pitch_roll(yaw: ArrayLike, pitch: ArrayLike, roll: ArrayLike) -> Floats:
+    """Return unit quaternions (..., 4) for R = Ry(yaw) Rx(pitch) Rz(roll), angles (...) in radians.
+
+    Roll turns first, about Z; then pitch about X; then yaw about Y: a head that tilts, nods and
+    turns. It is the order ``"YXZ"``.
+
+    Raises:
+        RigError: an angle is not finite, or the shapes do not broadcast.
+
+    >>> from_yaw_pitch_roll(np.pi / 2, 0, 0).round(4)
+    array([0.    , 0.7071, 0.    , 0.7071])
+    """
+    try:
+        angles = np.stack(np.broadcast_arrays(yaw, pitch, roll), axis=-1)
+    except ValueError as error:
+        raise RigError(f"expected yaw, pitch and roll that broadcast together: {error}") from error
+    return from_euler(angles, YAW_PITCH_ROLL)
+
+
+def to_yaw_pitch_roll(q: ArrayLike) -> tuple[Floats, Floats, Floats]:
+    """Return yaw, pitch and roll (...) in radians of quaternions (..., 4), R = Ry Rx Rz.
+
+    Pitch is in [-pi/2, pi/2]; at its ends, in gimbal lock, roll is 0 and yaw says it all.
+
+    Raises:
+        RigError: a quaternion is zero or not finite, or not (..., 4).
+
+    >>> [round(float(angle), 4) for angle in to_yaw_pitch_roll([0, 1, 0, 1])]
+    [1.5708, 0.0, 0.0]
+    """
+    angles = to_euler(q, YAW_PITCH_ROLL)
+    return angles[..., 0], angles[..., 1], angles[..., 2]
+
+
+@lru_cache(maxsize=64)
+def _code(order: str) -> int:
+    """The order as the core's number; see core/rotation/euler.hpp."""
+    axes = ["xyz".find(letter) for letter in str(order).lower()]
+    same_case = isinstance(order, str) and (order.islower() or order.isupper())
+    if len(axes) != 3 or -1 in axes or not same_case or axes[1] in (axes[0], axes[2]):
+        raise RigError(
+            f"expected an order of three letters x, y, z, neighbours different, all lower case "
+            f"(extrinsic) or all upper case (intrinsic), found {order!r}"
+        )
+    return axes[0] | axes[1] << 2 | axes[2] << 4 | order.isupper() << 6
+
+
+_from_euler: One = elementwise(
+    "from_euler", VECTOR._replace(noun="Euler angle", order=""), faults=(not_finite(0, "angle"),)
+)
+_to_euler: One = elementwise("to_euler", QUATERNION, faults=(no_direction(0),))
