@@ -8,17 +8,26 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from sphinx.application import Sphinx
 
+CODE = re.compile(r"(``.+?``|(?::\w+:)?`[^`]+`)")
 ENTRY = re.compile(r"(?P<indent> +)(?P<names>\w+(?:, \w+)+): (?P<text>.*)")
 FORWARD = re.compile(r"TypeAliasForwardRef\('([\w.]+)'\)")
 
 
 def keep_notation(line: str) -> str:
-    """Keep |a - b| from becoming a substitution, and (*shape, 4) from becoming emphasis.
+    """Make `code` of single backticks; elsewhere keep |a - b| and (*shape, 4) as they are.
 
-    >>> keep_notation("shape (*shape, 4), length |a - b|")
-    'shape (\\\\*shape, 4), length \\\\|a - b\\\\|'
+    reStructuredText would read a title, a substitution and the start of emphasis.
+
+    >>> print(keep_notation("shape (*shape, 4), length |a - b|, see `slerp` or :func:`lerp`"))
+    shape (\\*shape, 4), length \\|a - b\\|, see ``slerp`` or :func:`lerp`
     """
-    return line.replace("|", r"\|").replace("(*", r"(\*")
+    pieces = CODE.split(line)
+    for i, piece in enumerate(pieces):
+        if i % 2 == 0:
+            pieces[i] = piece.replace("|", r"\|").replace("(*", r"(\*")
+        elif not piece.startswith(("``", ":")):
+            pieces[i] = f"``{piece.strip('`').strip()}``"
+    return "".join(pieces)
 
 
 def one_name_each(lines: list[str]) -> list[str]:
