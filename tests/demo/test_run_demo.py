@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from PIL import Image
 
 import bunraku
 from bunraku.demo import SHAPES_PER_SECOND, make_puppet, run_demo, shape_animation
@@ -75,8 +76,8 @@ def test_a_still_film_needs_no_shapes(puppet: Character) -> None:
     assert shown.clips[0].tracks == ()
 
 
-def test_writes_four_files_of_a_few_megabytes(files: list[Path]) -> None:
-    names = ["puppet.glb", "puppet-lbs.glb", "puppet-dqs.glb", "report.md"]
+def test_writes_five_files_of_a_few_megabytes(files: list[Path]) -> None:
+    names = ["puppet.glb", "puppet-lbs.glb", "puppet-dqs.glb", "lbs-dqs.png", "report.md"]
     assert [path.name for path in files] == names
     assert files[0].stat().st_size < 700_000
     assert all(path.stat().st_size < 6_000_000 for path in files)
@@ -96,6 +97,19 @@ def test_films_come_back_as_that_method_bends(files: list[Path], method: str) ->
     times = stage.frame_times(SHAPES_PER_SECOND)
     expected = stage.deform(times, method=method).positions  # type: ignore[arg-type]
     np.testing.assert_allclose(Stage(loaded, 0).deform(times).positions, expected, atol=3e-6)
+
+
+def test_the_picture_shows_both_methods_of_the_same_moment(files: list[Path]) -> None:
+    with Image.open(files[3]) as picture:
+        pixels = np.asarray(picture).astype(int)
+    assert pixels.shape[1] == 960
+    skin = pixels[40:390, :, 0] - pixels[40:390, :, 2] > 12  # the background is nearly grey
+    thick = skin.sum(axis=0)
+    linear, dual = thick[:480], thick[480:]
+    # The hand is where it was; the forearm is thin as a thread by one and whole by the other.
+    np.testing.assert_allclose(linear[:60], dual[:60], atol=2)
+    assert linear[150:430].min() < 20
+    assert dual[150:430].min() > 60
 
 
 def test_written_twice_the_same(files: list[Path], tmp_path: Path) -> None:

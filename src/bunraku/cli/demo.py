@@ -11,7 +11,7 @@ import typer
 def demo(
     folder: Annotated[Path, typer.Argument(help="Where to write.")] = Path("bunraku-demo"),
 ) -> None:
-    """Make a puppet, bake it by LBS and DQS, and compare what the joints keep of their volume."""
+    """Make a puppet, bend it by LBS and DQS, and compare pictures and volumes of its joints."""
     from rich.console import Console
 
     from bunraku.demo import run_demo

@@ -52,7 +52,9 @@ def heat_colors(shares: npt.ArrayLike) -> Bytes:
     grey printing and colour blindness. Shares outside are clipped; NaN is grey.
 
     >>> heat_colors([0.0, 1.0, float("nan")])
-    array([[ 50,  27, 115], [255, 234, 123], [128, 128, 128]], dtype=uint8)
+    array([[ 48,  33, 113],
+           [252, 234, 127],
+           [128, 128, 128]], dtype=uint8)
     """
     values = np.asarray(shares, np.float32)
     missing = np.isnan(values)

@@ -53,7 +53,7 @@ class Heat:
 
 
 def draw_bar(picture: Bytes, heat: Heat) -> None:
-    """Draw the scale of a heat map at the right edge of a picture (H, W, 3 or 4), in place."""
+    """Draw a heat map's scale at the right of a picture (H, W, 3 or 4), in place, if it fits."""
     from PIL import Image, ImageDraw
 
     height, width = picture.shape[:2]
@@ -66,7 +66,7 @@ def draw_bar(picture: Bytes, heat: Heat) -> None:
     thick = max(4, size)
     right = width - size - room - size // 2
     left = right - thick
-    if left < 0 or bottom - top < 2:
+    if left < 0.6 * width:  # a thumbnail: the bar would hide the figure
         return
     ramp = heat_colors(np.linspace(1, 0, bottom - top))
     picture[top:bottom, left:right, :3] = ramp[:, None]

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from PIL.ImageFont import FreeTypeFont
 
 
+INK, CHALK, PAPER = (52, 50, 56), (238, 236, 232), (252, 251, 249)
+
+
 def font(size: float) -> FreeTypeFont:
     """Pillow's own typeface, so that pictures are the same on every machine."""
     from PIL import ImageFont
@@ -25,25 +28,27 @@ def text_color(picture: Bytes) -> tuple[int, ...]:
     dark = (
         picture.shape[2] == 3 and float(picture[:, -max(1, picture.shape[1] // 8) :].mean()) < 110
     )
-    ink = (238, 236, 232) if dark else (52, 50, 56)
+    ink = CHALK if dark else INK
     return ink if picture.shape[2] == 3 else (*ink, 255)
 
 
 def beside(pictures: list[Bytes], labels: list[str]) -> Bytes:
-    """Pictures of one height side by side, each with a label at its top.
+    """Pictures (H, W, 3) of one height side by side, each under a strip with its label.
 
     >>> beside([np.zeros((80, 60, 3), np.uint8)] * 2, ["a", "b"]).shape
-    (80, 120, 3)
+    (98, 120, 3)
     """
     from PIL import Image, ImageDraw
 
-    image = Image.fromarray(np.concatenate(pictures, axis=1))
+    joined = np.concatenate(pictures, axis=1)
+    letters = font(max(9, len(joined) // 20))
+    strip = np.empty((2 * int(letters.size), *joined.shape[1:]), np.uint8)
+    strip[:] = PAPER
+    image = Image.fromarray(np.concatenate([strip, joined]))
     pen = ImageDraw.Draw(image)
     left = 0
     for picture, label in zip(pictures, labels, strict=True):
-        height, width = picture.shape[:2]
-        letters = font(max(9, height // 22))
-        place = (left + width / 2, letters.size)
-        pen.text(place, label, text_color(picture), letters, anchor="ma")
-        left += width
+        middle = left + picture.shape[1] / 2
+        pen.text((middle, len(strip) / 2), label, INK, letters, anchor="mm")
+        left += picture.shape[1]
     return np.array(image)

@@ -18,6 +18,7 @@ from bunraku.render.heat import Heat, draw_bar
 from bunraku.render.scene import Scene
 from bunraku.render.surface import Surface
 from bunraku.skinning import Method
+from bunraku.skinning.deform import METHODS
 from bunraku.stage import Stage
 
 STUDIO: tuple[Color, Color] = ((247, 245, 241), (205, 203, 201))
@@ -71,6 +72,8 @@ class Renderer:
             raise RigError(f"size: expected 1 … 2^26 pixels, found {width}x{height}")
         if projection not in ("perspective", "orthographic"):
             raise RigError(f"projection: perspective or orthographic, found {projection!r}")
+        if method not in METHODS:
+            raise RigError(f"method: expected {' or '.join(METHODS)}, found {method!r}")
         self.stage, self.method, self.size = stage, method, (int(width), int(height))
         self._axes = view_axes(view)
         self._orthographic = projection == "orthographic"
