@@ -101,7 +101,7 @@ struct RayArrays {
     const std::size_t n = count();
     return {rows(origins, n, 3, "origins"), rows(directions, n, 3, "directions"), per_ray(t_min, n, "t_min"),
             per_ray(t_max, n, "t_max"),     per_ray(skip, n, "skip"),             front_only,
-            nullptr};
+            false};
   }
 };
 

@@ -1,7 +1,9 @@
 #include "bvh/batch.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
+#include <utility>
 
 #include "threads.hpp"
 
@@ -15,6 +17,34 @@ const BvhKernels& kernels() {
   return chosen;
 }
 
+// Whether rays that follow one another mostly run close together, judged from a sample.
+bool coherent(const TreeView& tree, const Rays& rays, std::int64_t begin, std::int64_t end) {
+  constexpr int kSamples = 64;
+  const std::int64_t step = std::max<std::int64_t>((end - begin) / kSamples, 1);
+  int close = 0, seen = 0;
+  for (std::int64_t i = begin; i + 1 < end; i += step, ++seen) {
+    const float *o = rays.origins + 3 * i, *d = rays.directions + 3 * i;
+    float along = 0, first = 0, second = 0, apart = 0;
+    for (int k = 0; k < 3; ++k) {
+      along += d[k] * d[k + 3];
+      first += d[k] * d[k];
+      second += d[k + 3] * d[k + 3];
+      apart = std::max(apart, std::fabs(o[k] - o[k + 3]));
+    }
+    close += along > 0.98f * std::sqrt(first) * std::sqrt(second) && apart < 0.05f * tree.reach;
+  }
+  return 2 * close > seen;
+}
+
+template <typename Job, typename Run>
+void run_rays(const TreeView& tree, Job job, std::int64_t count, Run run) {
+  parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    Job part = job;
+    part.rays.coherent = coherent(tree, job.rays, begin, end);
+    run(tree, part, begin, end);
+  });
+}
+
 struct Found {
   std::int64_t ray;
   float t, u, v;
@@ -24,16 +54,13 @@ struct Found {
 }  // namespace
 
 void run_closest(const TreeView& tree, const ClosestJob& job, std::int64_t count, bool by_force) {
-  const auto run = by_force ? kernels().closest_by_force : kernels().closest;
-  parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) { run(tree, job, begin, end); });
+  run_rays(tree, job, count, by_force ? kernels().closest_by_force : kernels().closest);
 }
 
-void run_any(const TreeView& tree, const AnyJob& job, std::int64_t count) {
-  parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) { kernels().any(tree, job, begin, end); });
-}
+void run_any(const TreeView& tree, const AnyJob& job, std::int64_t count) { run_rays(tree, job, count, kernels().any); }
 
 void run_count(const TreeView& tree, const CountJob& job, std::int64_t count) {
-  parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) { kernels().count(tree, job, begin, end); });
+  run_rays(tree, job, count, kernels().count);
 }
 
 void run_nearest(const TreeView& tree, const NearestJob& job, std::int64_t count) {

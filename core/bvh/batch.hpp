@@ -1,7 +1,6 @@
 #pragma once
-// Batches over threads. A batch is cut into ranges; one whose rays have little to do with their
-// neighbours is walked in an order of its own, in which rays that touch the same nodes follow
-// one another. Answers do not depend on threads or order.
+// Batches over threads. A batch is cut into ranges; the rays of each walk in groups or by turns,
+// as they have much or little to do with their neighbours. Answers depend on neither.
 
 #include <cstdint>
 #include <vector>

@@ -2,40 +2,23 @@
 
 #include "bvh/bvh.hpp"
 
+#include "bvh/many.hpp"
 #include "bvh/nearest.hpp"
 #include "bvh/refit.hpp"
-#include "bvh/traverse.hpp"
 
 namespace bunraku::BUNRAKU_LEVEL::bvh {
 namespace {
-
-// Rays ahead whose numbers are fetched while one is walked in an order of the batch's own.
-constexpr std::int64_t kAhead = 8;
 
 template <typename T>
 BUNRAKU_INLINE T of(const PerRay<T>& values, std::int64_t ray) {
   return values.data[ray * values.stride];
 }
 
-template <typename Body>
-BUNRAKU_INLINE void for_each_ray(const TreeView& tree, const Rays& rays, std::int64_t begin, std::int64_t end,
-                                 Body body) {
-  for (std::int64_t i = begin; i < end; ++i) {
-    std::int64_t r = i;
-    if (rays.order != nullptr) {
-      r = rays.order[i];
-      if (i + kAhead < end) {
-        __builtin_prefetch(rays.origins + 3 * static_cast<std::int64_t>(rays.order[i + kAhead]));
-        __builtin_prefetch(rays.directions + 3 * static_cast<std::int64_t>(rays.order[i + kAhead]));
-      }
-    }
-    Ray ray;
-    const bool real = prepare(ray, tree, rays.origins + 3 * r, rays.directions + 3 * r, of(rays.t_min, r), of(rays.t_max, r));
-    ray.skip = of(rays.skip, r);
-    if (ray.skip < 0) ray.skip = kEmpty;
-    ray.front_only = rays.front_only;
-    body(r, real, ray);
-  }
+BUNRAKU_INLINE bool start(const TreeView& tree, const Rays& rays, std::int64_t r, Ray& ray) {
+  ray.skip = of(rays.skip, r);
+  if (ray.skip < 0) ray.skip = kEmpty;  // -1 marks unused lanes
+  ray.front_only = rays.front_only;
+  return prepare(ray, tree, rays.origins + 3 * r, rays.directions + 3 * r, of(rays.t_min, r), of(rays.t_max, r));
 }
 
 // The closer of two hits; of two as close, the one with the lower index.
@@ -106,71 +89,81 @@ BUNRAKU_INLINE void write(const TreeView& tree, const ClosestJob& job, std::int6
   }
 }
 
-template <Kind kKind, bool kCounting>
+template <Kind kKind>
 void closest_of(const TreeView& tree, const ClosestJob& job, std::int64_t begin, std::int64_t end) {
-  for_each_ray(tree, job.rays, begin, end, [&](std::int64_t r, bool real, Ray& ray) {
+  walk_many(
+      tree, job.rays.coherent, begin, end, kMiss,
+      [&](Ray& ray, std::int64_t r) { return start(tree, job.rays, r, ray); },
+      [&](std::int32_t packet, Ray& ray, Hit& best) {
+        visit_hits<kKind, false>(tree, packet, ray, [&](const Hit& hit) { keep_closest(ray, best, hit); });
+        return false;
+      },
+      [&](std::int64_t r, const Ray& ray, const Hit& hit) { write(tree, job, r, ray, hit, Counts()); });
+}
+
+template <Kind kKind>
+void count_tests(const TreeView& tree, const ClosestJob& job, std::int64_t begin, std::int64_t end) {
+  for (std::int64_t r = begin; r < end; ++r) {
+    Ray ray;
     Counts counts;
-    const Hit hit = real ? closest_hit<kKind, kCounting>(tree, ray, counts) : kMiss;
+    const Hit hit = start(tree, job.rays, r, ray) ? closest_hit<kKind, true>(tree, ray, counts) : kMiss;
     write(tree, job, r, ray, hit, counts);
-  });
+  }
 }
 
 template <Kind kKind>
 void force_of(const TreeView& tree, const ClosestJob& job, std::int64_t begin, std::int64_t end) {
-  for_each_ray(tree, job.rays, begin, end, [&](std::int64_t r, bool real, Ray& ray) {
+  for (std::int64_t r = begin; r < end; ++r) {
+    Ray ray;
     Hit best = kMiss;
     Counts counts;
+    const bool real = start(tree, job.rays, r, ray);
     for (std::int64_t p = 0; real && p < tree.packet_count; ++p) {
       counts.primitives += lanes_in(tree.packets[p]);
       visit_hits<kKind, false>(tree, static_cast<std::int32_t>(p), ray,
                                [&](const Hit& hit) { keep_closest(ray, best, hit); });
     }
     write(tree, job, r, ray, best, counts);
-  });
+  }
 }
 
 template <Kind kKind>
 void any_of(const TreeView& tree, const AnyJob& job, std::int64_t begin, std::int64_t end) {
-  for_each_ray(tree, job.rays, begin, end, [&](std::int64_t r, bool real, Ray& ray) {
-    bool found = false;
-    Counts counts;
-    if (real) {
-      walk<false>(tree, ray, counts, [&](std::int32_t packet) {
+  walk_many(
+      tree, job.rays.coherent, begin, end, false,
+      [&](Ray& ray, std::int64_t r) { return start(tree, job.rays, r, ray); },
+      [&](std::int32_t packet, const Ray& ray, bool& found) {
         visit_hits<kKind, false>(tree, packet, ray, [&](const Hit&) { found = true; });
         return found;
-      });
-    }
-    job.hit[r] = found;
-  });
+      },
+      [&](std::int64_t r, const Ray&, bool found) { job.hit[r] = found; });
 }
 
 template <Kind kKind>
 void all_of(const TreeView& tree, const AllJob& job, std::int64_t begin, std::int64_t end) {
-  for_each_ray(tree, job.rays, begin, end, [&](std::int64_t r, bool real, Ray& ray) {
+  for (std::int64_t r = begin; r < end; ++r) {
+    Ray ray;
     Counts counts;
-    if (!real) return;
+    if (!start(tree, job.rays, r, ray)) continue;
     walk<false>(tree, ray, counts, [&](std::int32_t packet) {
       visit_hits<kKind, false>(tree, packet, ray, [&](const Hit& hit) {
         job.found(job.context, r, hit.t, hit.primitive, hit.u, hit.v);
       });
       return false;
     });
-  });
+  }
 }
 
 template <Kind kKind, bool kWinding>
 void count_of(const TreeView& tree, const CountJob& job, std::int64_t begin, std::int64_t end) {
-  for_each_ray(tree, job.rays, begin, end, [&](std::int64_t r, bool real, Ray& ray) {
-    Counts counts;
-    std::int32_t count = 0;
-    if (real) {
-      walk<false>(tree, ray, counts, [&](std::int32_t packet) {
+  walk_many(
+      tree, job.rays.coherent, begin, end, std::int32_t{0},
+      [&](Ray& ray, std::int64_t r) { return start(tree, job.rays, r, ray); },
+      [&](std::int32_t packet, const Ray& ray, std::int32_t& count) {
         visit_hits<kKind, kWinding>(tree, packet, ray, [&](const Hit& hit) { count -= kWinding ? hit.facing : -1; });
         return false;
-      });
-    }
-    job.count[r] = count;
-  });
+      },
+      [&](std::int64_t r, const Ray&, std::int32_t count) { job.count[r] = count; });
 }
 
 #define BUNRAKU_BY_KIND(function, ...)                                       \
@@ -182,9 +175,9 @@ void count_of(const TreeView& tree, const CountJob& job, std::int64_t begin, std
 
 void closest(const TreeView& tree, const ClosestJob& job, std::int64_t begin, std::int64_t end) {
   if (job.box_tests != nullptr) {
-    BUNRAKU_BY_KIND(closest_of, true)
+    BUNRAKU_BY_KIND(count_tests)
   } else {
-    BUNRAKU_BY_KIND(closest_of, false)
+    BUNRAKU_BY_KIND(closest_of)
   }
 }
 

@@ -21,8 +21,7 @@ void* new_pages(std::size_t bytes) {
 #ifdef _WIN32
   void* const memory = _aligned_malloc(rounded(bytes, kLine), kLine);
 #else
-  // Below two huge pages the rounding would cost more memory than it is worth.
-  const std::size_t unit = bytes >= 2 * kHuge ? kHuge : kLine;
+  const std::size_t unit = bytes >= kHuge ? kHuge : kLine;
   void* const memory = std::aligned_alloc(unit, rounded(bytes, unit));
 #endif
   if (memory == nullptr) throw std::bad_alloc();

@@ -50,38 +50,44 @@ struct Ray {
 // False for a ray that meets nothing: a zero direction, numbers that are not finite or too large.
 BUNRAKU_INLINE bool prepare(Ray& ray, const TreeView& tree, const float* origin, const float* direction,
                             float t_min, float t_max) {
-  float sum = 0, far = 0;
-  for (int a = 0; a < 3; ++a) {
-    ray.origin[a] = origin[a];
-    ray.direction[a] = direction[a];
-    sum += (origin[a] - origin[a]) + (direction[a] - direction[a]);
-  }
+  typedef float Quad __attribute__((vector_size(16)));
+  typedef std::int32_t QuadMask __attribute__((vector_size(16)));
+  const Quad o{origin[0], origin[1], origin[2], 0}, d{direction[0], direction[1], direction[2], 0};
+  const Quad finite = (o - o) + (d - d);
   int z = magnitude(direction[0]) >= magnitude(direction[1]) ? 0 : 1;
   if (magnitude(direction[2]) > magnitude(direction[z])) z = 2;
   ray.scale = magnitude(direction[z]);
-  if (!(sum == 0) || !(ray.scale > 0) || !(t_min <= t_max)) return false;
+  if (!(finite[0] + finite[1] + finite[2] == 0) || !(ray.scale > 0) || !(t_min <= t_max)) return false;
   const int next = z == 2 ? 0 : z + 1, last = 3 - z - next;
   const bool back = direction[z] < 0;  // the turn keeps the winding
   ray.x = back ? last : next;
   ray.y = back ? next : last;
   ray.z = z;
-  ray.shear_x = direction[ray.x] / direction[z];
-  ray.shear_y = direction[ray.y] / direction[z];
-  float local[3];
-  for (int a = 0; a < 3; ++a) {
-    local[a] = origin[a] - tree.centre[a];
-    far = magnitude(local[a]) > far ? magnitude(local[a]) : far;
-  }
+  const Quad size = reinterpret_cast<Quad>(reinterpret_cast<QuadMask>(d) & INT32_MAX);
+  const Quad slopes = d / direction[z];
+  // Steeper than the cap the sign is all that matters; zeros and denormals end up here.
+  Quad inverse = ray.scale / d;
+  const Quad capped = reinterpret_cast<Quad>((reinterpret_cast<QuadMask>(d) & INT32_MIN) |
+                                             reinterpret_cast<QuadMask>(Quad{} + kSteepest));
+  inverse = size * kSteepest > ray.scale ? inverse : capped;
+  const Quad local = o - Quad{tree.centre[0], tree.centre[1], tree.centre[2], 0};
+  float far = magnitude(local[0]) > magnitude(local[1]) ? magnitude(local[0]) : magnitude(local[1]);
+  far = magnitude(local[2]) > far ? magnitude(local[2]) : far;
   if (!(far <= 2 * kLargest)) return false;
-  const float margin = kNodeMargin * (far + tree.reach);
+  const Quad shift = local * inverse;
+  const Quad margin = reinterpret_cast<Quad>(reinterpret_cast<QuadMask>(inverse) & INT32_MAX) *
+                      (kNodeMargin * (far + tree.reach));
+  const Quad near_shift = -shift - margin, far_shift = margin - shift;
   for (int a = 0; a < 3; ++a) {
-    const float slope = direction[a] / ray.scale;
-    ray.near_side[a] = slope < 0;
-    const float inverse = magnitude(slope) * kSteepest > 1 ? 1 / slope : slope < 0 ? -kSteepest : kSteepest;
-    ray.inverse[a] = inverse;
-    ray.near_shift[a] = -(local[a] * inverse) - margin * magnitude(inverse);
-    ray.far_shift[a] = -(local[a] * inverse) + margin * magnitude(inverse);
+    ray.origin[a] = origin[a];
+    ray.direction[a] = direction[a];
+    ray.inverse[a] = inverse[a];
+    ray.near_shift[a] = near_shift[a];
+    ray.far_shift[a] = far_shift[a];
+    ray.near_side[a] = inverse[a] < 0;
   }
+  ray.shear_x = slopes[ray.x];
+  ray.shear_y = slopes[ray.y];
   ray.t_min = t_min;
   ray.s_min = t_min * ray.scale;
   ray.s_min -= magnitude(ray.s_min) * kDepthSlack;
@@ -93,6 +99,7 @@ BUNRAKU_INLINE bool prepare(Ray& ray, const TreeView& tree, const float* origin,
 struct Slabs {
   Eight inverse[3], near_shift[3], far_shift[3], s_min;
 
+  Slabs() = default;
   BUNRAKU_INLINE explicit Slabs(const Ray& ray) {
     for (int a = 0; a < 3; ++a) {
       inverse[a] = splat(ray.inverse[a]);
@@ -103,8 +110,8 @@ struct Slabs {
   }
 };
 
-// One bit per box that the ray may meet, and the depths at which it enters them. `plane` as in Node.
-BUNRAKU_INLINE unsigned meet(const float (&plane)[3][2][kWidth], const Ray& ray, const Slabs& slabs,
+// The boxes that the ray may meet, and the depths at which it enters them. `plane` as in Node.
+BUNRAKU_INLINE Mask meet(const float (&plane)[3][2][kWidth], const Ray& ray, const Slabs& slabs,
                              Eight& near) {
   const auto depth = [&](int axis, int side, const Eight& shift) {
     return about_multiply_add(load(plane[axis][side]), slabs.inverse[axis], shift);
@@ -115,7 +122,7 @@ BUNRAKU_INLINE unsigned meet(const float (&plane)[3][2][kWidth], const Ray& ray,
   const Eight far =
       min(min(depth(0, side[0] ^ 1, slabs.far_shift[0]), depth(1, side[1] ^ 1, slabs.far_shift[1])),
           min(depth(2, side[2] ^ 1, slabs.far_shift[2]), splat(ray.s_max)));
-  return bits(near <= far);
+  return near <= far;
 }
 
 }  // namespace bunraku::BUNRAKU_LEVEL::bvh

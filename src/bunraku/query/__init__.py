@@ -4,7 +4,8 @@
 spheres.
 """
 
+from bunraku.query import shapes
 from bunraku.query.bvh import Bvh
 from bunraku.query.hits import AllHits, Hits, Nearest
 
-__all__ = ["AllHits", "Bvh", "Hits", "Nearest"]
+__all__ = ["AllHits", "Bvh", "Hits", "Nearest", "shapes"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -217,8 +217,8 @@ class Bvh:
 
         >>> tree = Bvh.of_spheres([[0, 0, 0], [5, 0, 0]], [1, 1])
         >>> found = tree.all_hits([[9, 0, 0], [9, 9, 9]], [-1, 0, 0])
-        >>> found.first, found.t, found.primitive
-        (array([0, 2, 2]), array([3., 8.], dtype=float32), array([1, 0], dtype=int32))
+        >>> found.first.tolist(), found.t.tolist(), found.primitive.tolist()
+        ([0, 2, 2], [3.0, 8.0], [1, 0])
         """
         rays, _ = _rays(origins, directions, t_min, t_max, skip)
         return AllHits(*self._tree.all(*rays, front_only))

@@ -1,0 +1,165 @@
+#pragma once
+// Walking a tree along many rays: in groups where they run close together, by turns where not.
+//
+// A single walk mostly waits: for a mispredicted branch, for a node to come from memory, for
+// one instruction of a long chain after the other. With several rays in hand there is always
+// something else to do. Each ray gets the answer it would get alone.
+
+#include "bvh/traverse.hpp"
+
+namespace bunraku::BUNRAKU_LEVEL::bvh {
+
+// A ray with what is found for it. `index` is its place in the batch.
+template <typename Result>
+struct Task {
+  Slabs slabs;
+  Ray ray;
+  Result result;
+  std::int64_t index;
+};
+
+BUNRAKU_INLINE void fetch(const TreeView& tree, std::int32_t what) {
+  const char* at = what >= 0 ? reinterpret_cast<const char*>(tree.nodes + what)
+                             : reinterpret_cast<const char*>(tree.packets + ~what);
+  for (int line = 0; line < 4; ++line) __builtin_prefetch(at + 64 * line);
+  if (what < 0) __builtin_prefetch(at + 256);
+}
+
+// Rays that walk by turns: while one waits for its next node, others go on. Eight were faster
+// than four everywhere.
+inline constexpr int kTurns = 8;
+
+template <typename Result>
+struct Walker {
+  Task<Result> task;
+  std::int32_t current;
+  Waiting* top;
+  Waiting stack[kStack];
+};
+
+// start(ray, index) prepares a ray and says whether it is worth a walk; visit(packet, ray,
+// result) tests a packet and may end the walk by returning true; finish(index, ray, result)
+// takes the answer, `nothing` to begin with.
+template <typename Result, typename Start, typename Visit, typename Finish>
+BUNRAKU_INLINE void walk_by_turns(const TreeView& tree, std::int64_t begin, std::int64_t end, const Result& nothing,
+                                  Start start, Visit visit, Finish finish) {
+  Walker<Result> walkers[kTurns];
+  int walking[kTurns], count = 0;
+  std::int64_t next = begin;
+  const auto engage = [&](Walker<Result>& walker) {
+    Task<Result>& task = walker.task;
+    while (next < end) {
+      task.index = next++;
+      task.result = nothing;
+      if (start(task.ray, task.index) && tree.root != kEmpty) {
+        task.slabs = Slabs(task.ray);
+        walker.top = walker.stack;
+        walker.current = tree.root;
+        return true;
+      }
+      finish(task.index, task.ray, task.result);
+    }
+    return false;
+  };
+  while (count < kTurns && engage(walkers[count])) {
+    walking[count] = count;
+    ++count;
+  }
+  while (count > 0) {
+    for (int i = 0; i < count; ++i) {
+      Walker<Result>& walker = walkers[walking[i]];
+      Task<Result>& task = walker.task;
+      const std::int32_t current = walker.current;
+      if (current >= 0) {
+        walker.current = descend(tree.nodes[current], task.ray, task.slabs, walker.stack, walker.top);
+      } else {
+        walker.current = visit(~current, task.ray, task.result) ? kEmpty
+                                                                : next_waiting(walker.stack, walker.top, task.ray);
+      }
+      if (walker.current != kEmpty) {
+        fetch(tree, walker.current);
+      } else {
+        finish(task.index, task.ray, task.result);
+        if (!engage(walker)) walking[i--] = walking[--count];
+      }
+    }
+  }
+}
+
+// Rays that walk as one: a node is taken up once for all of the group that meet its box. Primary
+// rays took 112, 104, 97 ns in groups of 8, 16, 32, alone 135.
+inline constexpr int kGroup = 32;
+
+struct WaitingGroup {
+  std::int32_t node;
+  std::uint32_t rays;           // one bit each
+  float near;                   // the least of theirs
+};
+
+// As walk_by_turns(), for neighbours that run close together.
+template <typename Result, typename Start, typename Visit, typename Finish>
+BUNRAKU_INLINE void walk_in_groups(const TreeView& tree, std::int64_t begin, std::int64_t end, const Result& nothing,
+                                   Start start, Visit visit, Finish finish) {
+  Task<Result> group[kGroup];
+  WaitingGroup stack[kStack];
+  for (std::int64_t first = begin; first < end; first += kGroup) {
+    const int count = static_cast<int>(end - first < kGroup ? end - first : kGroup);
+    std::uint32_t walking = 0;
+    for (int i = 0; i < count; ++i) {
+      Task<Result>& task = group[i];
+      task.result = nothing;
+      if (!start(task.ray, first + i)) continue;
+      task.slabs = Slabs(task.ray);
+      walking |= 1u << i;
+    }
+    WaitingGroup* top = stack;
+    if (tree.root != kEmpty) *top++ = {tree.root, walking, -kInfinity};
+    while (top != stack) {
+      const WaitingGroup now = *--top;
+      std::uint32_t rays = now.rays & walking;
+      if (now.node < 0) {
+        for (; rays != 0; rays &= rays - 1) {
+          const int i = lowest(rays);
+          Task<Result>& task = group[i];
+          if (now.near <= task.ray.s_max && visit(~now.node, task.ray, task.result)) walking &= ~(1u << i);
+        }
+        continue;
+      }
+      const Node& node = tree.nodes[now.node];
+      Eight nearest = splat(kInfinity);
+      Mask meeting{};
+      for (; rays != 0; rays &= rays - 1) {
+        const int i = lowest(rays);
+        Eight near;
+        const Mask met = meet(node.plane, group[i].ray, group[i].slabs, near);
+        nearest = met ? min(near, nearest) : nearest;
+        meeting |= met & static_cast<std::int32_t>(1u << i);
+      }
+      unsigned children = bits(meeting != 0);
+      if (children == 0) continue;
+      alignas(32) float near[kWidth];
+      alignas(32) std::uint32_t meets[kWidth];
+      store(near, nearest);
+      *reinterpret_cast<Mask*>(meets) = meeting;
+      WaitingGroup* const bottom = top;
+      for (; children != 0; children &= children - 1) {
+        const int lane = lowest(children);
+        *top++ = {node.child[lane], meets[lane], near[lane]};
+      }
+      sort_waiting(bottom, top);
+    }
+    for (int i = 0; i < count; ++i) finish(first + i, group[i].ray, group[i].result);
+  }
+}
+
+template <typename Result, typename Start, typename Visit, typename Finish>
+BUNRAKU_INLINE void walk_many(const TreeView& tree, bool coherent, std::int64_t begin, std::int64_t end,
+                              const Result& nothing, Start start, Visit visit, Finish finish) {
+  if (coherent) {
+    walk_in_groups(tree, begin, end, nothing, start, visit, finish);
+  } else {
+    walk_by_turns(tree, begin, end, nothing, start, visit, finish);
+  }
+}
+
+}  // namespace bunraku::BUNRAKU_LEVEL::bvh
