@@ -23,7 +23,9 @@ def geometry(vertices, influences, joints, *, seed=0, morphs=0):
         moved = np.sort(rng.permutation(vertices)[: vertices // 2])
         deltas = rng.normal(size=(3, len(moved), 3)) * 0.3
         targets.append(
-            MorphTarget(moved, deltas[0], deltas[1] if i % 2 else None, deltas[2] if i % 3 else None)
+            MorphTarget(
+                moved, deltas[0], deltas[1] if i % 2 else None, deltas[2] if i % 3 else None
+            )
         )
     return Geometry(
         rng.normal(size=(vertices, 3)),

@@ -147,17 +147,31 @@ def test_the_rest_pose_comes_back(method):
 def test_weights_that_do_not_sum_to_one_are_reported_when_the_geometry_is_made():
     with pytest.raises(RigError, match=r"expected a sum of 1 \(or 0\), found 1.2"):
         arm([[2, 1, 0]], (0.8, 0.4))
-    np.testing.assert_allclose(deform(arm([[2, 1, 0]], (0.7, 0.3)), bent(90)).positions[0],
-                               [[1.7, 0.7, 0]], atol=1e-6)
+    np.testing.assert_allclose(
+        deform(arm([[2, 1, 0]], (0.7, 0.3)), bent(90)).positions[0], [[1.7, 0.7, 0]], atol=1e-6
+    )
 
 
 def test_antipodal_quaternions_blend_to_the_same_transform():
     # Turns of 170° and 190° are 20° apart, but their quaternions by largest component are not.
     for near, far in ((170, 190), (179, 181), (-100, 260)):
-        moved = deform(arm([[3, 0, 0]], (0.5, 0.5)),
-                       np.stack([turn(near), turn(far)]), method="dqs").positions[0, 0]
+        moved = deform(
+            arm([[3, 0, 0]], (0.5, 0.5)), np.stack([turn(near), turn(far)]), method="dqs"
+        ).positions[0, 0]
         expected = turn((near + far) / 2 if far - near < 180 else near)[:, :3] @ [3, 0, 0]
         np.testing.assert_allclose(moved, expected, atol=1e-5)
+
+
+def test_a_difference_of_180_degrees_is_halved_to_the_same_side_every_time():
+    """The real parts' dot product is 0, which counts as positive."""
+    half_turn = np.diag([-1, -1, 1, 0])[:3].astype(np.float32)
+    rest = np.eye(4, dtype=np.float32)[:3]
+    for slots, expected in (([0, 1], [0, 1, 0]), ([1, 0], [0, 1, 0])):
+        rig = Geometry([[1, 0, 0]], joints=[slots], weights=[[0.5, 0.5]])
+        for frames in (1, 8):
+            palette = np.tile(np.stack([rest, half_turn]), (frames, 1, 1, 1))
+            moved = deform(rig, palette, method="dqs").positions
+            np.testing.assert_allclose(moved, [[expected]] * frames, atol=1e-6)
 
 
 def test_a_bind_matrix_applied_once_and_twice():
@@ -188,8 +202,9 @@ def test_a_mirror_turns_the_normal_and_flips_the_handedness(method):
 
 
 def test_a_collapsed_blend_gives_the_heaviest_joints_normal():
-    elbow = Geometry([[2, 1, 0]], [[0, 1, 0]], [[1, 0, 0, -1]], joints=[[0, 1]],
-                     weights=[[0.5, 0.5]])
+    elbow = Geometry(
+        [[2, 1, 0]], [[0, 1, 0]], [[1, 0, 0, -1]], joints=[[0, 1]], weights=[[0.5, 0.5]]
+    )
     moved = deform(elbow, np.array([turn(90, (2, 0, 0)), turn(270, (2, 0, 0))], np.float32)[None])
     np.testing.assert_allclose(moved.normals[0], [[-1, 0, 0]], atol=1e-6)
     np.testing.assert_allclose(moved.tangents[0], [[0, 1, 0, -1]], atol=1e-6)
@@ -250,8 +265,9 @@ def test_one_row_of_morph_weights_serves_all_frames():
 
 
 def test_a_vertex_that_no_joint_holds_is_still_morphed():
-    free = Geometry([[1, 2, 3]], joints=[[0]], weights=[[0]],
-                    morphs=(MorphTarget([0], positions=[[0, 0, 1]]),))
+    free = Geometry(
+        [[1, 2, 3]], joints=[[0]], weights=[[0]], morphs=(MorphTarget([0], positions=[[0, 0, 1]]),)
+    )
     moved = deform(free, [np.diag([9, 9, 9, 0])[:3]], morph_weights=[1])
     np.testing.assert_array_equal(moved.positions[0], [[1, 2, 4]])
 
@@ -304,8 +320,12 @@ def test_morphs_and_mixes_agree_with_the_oracle(kind, frames):
 
 @settings(deadline=None, max_examples=40)
 @given(
-    st.integers(1, 20), st.integers(1, 6), st.integers(1, 10),
-    st.sampled_from(rigs.KINDS), st.sampled_from(["lbs", "dqs"]), st.integers(0, 2**32 - 1),
+    st.integers(1, 20),
+    st.integers(1, 6),
+    st.integers(1, 10),
+    st.sampled_from(rigs.KINDS),
+    st.sampled_from(["lbs", "dqs"]),
+    st.integers(0, 2**32 - 1),
 )
 def test_random_rigs_agree_with_the_oracle(vertices, influences, frames, kind, method, seed):
     rig = rigs.geometry(vertices, influences, 5, seed=seed)

@@ -28,8 +28,9 @@ def bend(rig: Geometry, palette, method: str, weights) -> Deformed:
 
 
 def same(a: Deformed, b: Deformed) -> bool:
-    pairs = zip((a.positions, a.normals, a.tangents), (b.positions, b.normals, b.tangents),
-                strict=True)
+    pairs = zip(
+        (a.positions, a.normals, a.tangents), (b.positions, b.normals, b.tangents), strict=True
+    )
     return all(np.array_equal(x, y) for x, y in pairs)
 
 

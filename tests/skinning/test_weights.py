@@ -60,7 +60,8 @@ def test_rounding_goes_to_the_largest():
 
 
 rows = hnp.arrays(
-    np.float32, st.tuples(st.integers(0, 5), st.integers(1, 12)),
+    np.float32,
+    st.tuples(st.integers(0, 5), st.integers(1, 12)),
     elements=st.floats(0, 1, width=32, allow_subnormal=False),
 )
 
