@@ -39,7 +39,7 @@ def compare(contenders: dict[str, Contender], rounds: int = 9) -> dict[str, floa
 
 
 def table(title: str, unit: str, rows: Sequence[Row], ours: str = "bunraku") -> str:
-    """A Markdown table: one column per contender, items per second, and ours over the best other."""
+    """A Markdown table: a column per contender, items per second, and ours over the best other."""
     names = list(dict.fromkeys(name for row in rows for name in row.seconds))
     lines = [f"### {title}", "", f"{unit}, higher is better; ×: {ours} over the best other", ""]
     lines += [

@@ -33,7 +33,7 @@ class Note:
     Attributes:
         code: stable kebab-case identifier a program may match, e.g. ``"weights-renormalised"``.
         message: one sentence for a person, with the numbers that matter.
-        place: where it happened, e.g. ``"meshes[0].primitives[2]"``; empty when it is the whole file.
+        place: where it happened, e.g. ``"meshes[0].primitives[2]"``; empty for the whole file.
 
     >>> print(Note("weights-renormalised", "12 vertices summed to 0.98 at least", "meshes[0]"))
     meshes[0]: 12 vertices summed to 0.98 at least [weights-renormalised]
