@@ -1,0 +1,1 @@
+"""What the benchmarks compare with, written as well as each library allows."""
