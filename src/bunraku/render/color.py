@@ -13,8 +13,8 @@ Bytes = npt.NDArray[np.uint8]
 def to_linear(srgb: npt.ArrayLike) -> Float32:
     """Linear float32 values, 0 … 1, of sRGB bytes (IEC 61966-2-1).
 
-    >>> to_linear([0, 188, 255])
-    array([0. , 0.50288653, 1. ], dtype=float32)
+    >>> to_linear([0, 188, 255]).round(3)
+    array([0.   , 0.503, 1.   ], dtype=float32)
     """
     return _LINEAR[np.asarray(srgb, np.uint8)]
 
@@ -52,7 +52,7 @@ def heat_colors(shares: npt.ArrayLike) -> Bytes:
     grey printing and colour blindness. Shares outside are clipped; NaN is grey.
 
     >>> heat_colors([0.0, 1.0, float("nan")])
-    array([[ 48,  33, 113],
+    array([[ 67,  56, 137],
            [252, 234, 127],
            [128, 128, 128]], dtype=uint8)
     """
@@ -66,7 +66,7 @@ def heat_colors(shares: npt.ArrayLike) -> Bytes:
 
 def _heat_table() -> Bytes:
     share = np.linspace(0, 1, 256)
-    lightness = 0.32 + 0.61 * share
+    lightness = 0.40 + 0.53 * share
     chroma = 0.13 + 0.09 * np.sin(np.pi * share) ** 1.5
     hue = np.radians(285 + 175 * share)
     a, b = chroma * np.cos(hue), chroma * np.sin(hue)

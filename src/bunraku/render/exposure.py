@@ -180,7 +180,7 @@ class Exposure:
         corners = self.heat.values[self.scene.surface.faces[sight.triangle]]
         values = np.einsum("nk,nk->n", sight.weights, corners)
         # Numbers are read from colours: form shows, but does not drown them.
-        return to_linear(heat_colors(self.heat.shares(values))) * (0.45 + 0.55 * lit)
+        return to_linear(heat_colors(self.heat.shares(values))) * (0.35 + 0.65 * lit)
 
     def _on_ground(
         self, origins: Float32, directions: Float32, sight: Sight

@@ -15,7 +15,7 @@ from bunraku.stage import Range, Stage
 
 Bool = npt.NDArray[np.bool_]
 # What a part without a material looks like; files that say nothing of sides mean to be seen.
-PLAIN = Material("plain", (0.8, 0.8, 0.8, 1.0), double_sided=True)
+PLAIN = Material("plain", double_sided=True)
 # Barycentric weights of the places where a triangle is asked how solid it is.
 _PROBES = np.array(
     [[1, 1, 1], [4, 1, 1], [1, 4, 1], [1, 1, 4], [1, 4, 4], [4, 1, 4], [4, 4, 1]], np.float32
@@ -186,7 +186,8 @@ def _textures(
     textures: list[Texture | None] = []
     for index, material in enumerate(character.materials):
         image = material.image if index in used else None
-        if image is None:
+        # The reader has noted pictures that are not there.
+        if image is None or not character.images[image].data:
             textures.append(None)
             continue
         if image not in decoded:

@@ -49,7 +49,7 @@ class Texture:
         Raises:
             FormatError: it cannot be decoded, or would take an unreasonable amount of memory.
         """
-        from PIL import Image
+        from PIL import Image, UnidentifiedImageError
 
         try:
             with Image.open(io.BytesIO(data)) as picture:
@@ -64,9 +64,11 @@ class Texture:
                 whole = picture.convert("RGBA")
         except FormatError:
             raise
+        except UnidentifiedImageError:
+            raise FormatError(f"{place}: is no picture of a kind that is known here") from None
         # Pillow's decoders raise whatever their C libraries and struct give them.
         except Exception as error:
-            raise FormatError(f"{place}: is no picture that can be read ({error})") from None
+            raise FormatError(f"{place}: is no picture that can be read: {error}") from None
         while max(whole.size) > LARGEST:
             whole = whole.reduce(2)
         return cls(np.asarray(whole), wrap)
