@@ -68,6 +68,14 @@ inline double determinant(const Linear& a) {
   return dot(a.column[0], k);
 }
 
+// Cofactors, and back again where a mirror turned the normal round.
+inline void normal_times(const Linear& a, const double* v, double least, double* r) {
+  cofactor_times(a, v, r);
+  if (determinant(a) < -least) {
+    for (int k = 0; k < 3; ++k) r[k] = -r[k];
+  }
+}
+
 inline bool unit(const double* v, double least, double* out) {
   const double length = __builtin_sqrt(dot(v, v));
   if (!(length > least)) return false;
@@ -84,9 +92,9 @@ inline void rescue_normal(const DeformJob& job, const Site& site, const double (
   if (!detail::unit(rest, 0, n)) return;
   const detail::Linear a = detail::linear(blend), h = detail::heaviest(job, site);
   const double least = detail::least(a, h);
-  detail::cofactor_times(a, n, r);
+  detail::normal_times(a, n, kCollapsed * least * least * least, r);
   if (detail::unit(r, kCollapsed * least * least, normal)) return;
-  detail::cofactor_times(h, n, r);
+  detail::normal_times(h, n, kCollapsed, r);
   if (detail::unit(r, 1e-12, normal)) return;
   for (int k = 0; k < 3; ++k) normal[k] = n[k];
 }

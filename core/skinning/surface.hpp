@@ -58,17 +58,21 @@ BUNRAKU_INLINE void mix_directions(const Vec& share, const float* b, float* a) {
 }  // namespace detail
 
 // Normals and tangents leave with unit length (zero stays zero). `norms` is the squared norm of
-// the heaviest joint's 3×3 part, `a` the rows of the blend's: both only judge and rescue.
+// the heaviest joint's 3×3 part, `a` the rows of the blend's: both only judge and rescue. `det`
+// is the blend's determinant: cofactors turn normals round under a mirror, which inverse
+// transposes do not; a normal that pointed out of a body must still do so.
 // Bounds keep the squares clear of denormals and infinity.
 inline constexpr float kSmall = 1e-30f, kLarge = 1e30f;
 inline constexpr float kSquare = static_cast<float>(kCollapsed * kCollapsed);
 
 template <typename Rest>
-BUNRAKU_INLINE void finish_normals(const DeformJob& job, const Vec (&n)[3], const Vec (&a)[9],
-                                   const Vec& norms, const Rest& rest, const Sites& sites,
-                                   const Surface& out) {
+BUNRAKU_INLINE void finish_normals(const DeformJob& job, const Vec (&n)[3], const Vec& det,
+                                   const Vec (&a)[9], const Vec& norms, const Rest& rest,
+                                   const Sites& sites, const Surface& out) {
   const Vec square = detail::dot(n, n);
-  const Vec inverse = 1 / sqrt(square);
+  // A flattened blend has a determinant of rounding errors: it counts as no mirror.
+  const Mask mirrored = (det < 0) & (det * det > kSquare * norms * norms * norms);
+  const Vec inverse = negate_where(mirrored, 1 / sqrt(square));
   for (int k = 0; k < 3; ++k) store(out.normal + k * kLanes, n[k] * inverse);
   const Mask fine =
       (square > detail::larger(kSquare * norms * norms, splat(kSmall))) & (square < kLarge);
@@ -145,8 +149,8 @@ BUNRAKU_INLINE void rigid_rows(const Vec (&q)[8], Vec (&m)[12]) {
   m[11] = ws * dz - dw * zs + xs * dy - ys * dx;
 }
 
-// Linear blend: everything by the blended matrix; normals by its cofactors, so that mirrors and
-// non-uniform scale are right.
+// Linear blend: everything by the blended matrix; normals by its inverse transpose, out of
+// cofactors, so that non-uniform scale is right and a singular blend no division by zero.
 template <bool kOriented, typename Rest>
 BUNRAKU_INLINE void linear_surface(const DeformJob& job, const Vec (&m)[12], const Vec& norms,
                                    const Rest& rest, const Sites& sites, const Surface& out) {
@@ -157,19 +161,20 @@ BUNRAKU_INLINE void linear_surface(const DeformJob& job, const Vec (&m)[12], con
   const Vec c0[3] = {a[0], a[3], a[6]}, c1[3] = {a[1], a[4], a[7]}, c2[3] = {a[2], a[5], a[8]};
   Vec k0[3], k1[3], k2[3], r[3];
   detail::cross(c1, c2, k0);
+  const Vec det = detail::dot(c0, k0);
   if (job.normals != nullptr) {
     detail::cross(c2, c0, k1);
     detail::cross(c0, c1, k2);
     for (int k = 0; k < 3; ++k) {
       r[k] = k0[k] * rest.normal(0) + k1[k] * rest.normal(1) + k2[k] * rest.normal(2);
     }
-    finish_normals(job, r, a, norms, rest, sites, out);
+    finish_normals(job, r, det, a, norms, rest, sites, out);
   }
   if (job.tangents != nullptr) {
     for (int k = 0; k < 3; ++k) {
       r[k] = c0[k] * rest.tangent(0) + c1[k] * rest.tangent(1) + c2[k] * rest.tangent(2);
     }
-    finish_tangents(job, r, detail::dot(c0, k0), a, norms, rest, sites, out);
+    finish_tangents(job, r, det, a, norms, rest, sites, out);
   }
 }
 
@@ -192,17 +197,17 @@ BUNRAKU_INLINE void dual_surface(const DeformJob& job, const Vec (&q)[8], const 
   }
   const Vec k[6] = {yy * zz - yz * yz, xx * zz - xz * xz, xx * yy - xy * xy,
                     yz * xz - xy * zz, xy * yz - yy * xz, xy * xz - xx * yz};
+  const Vec det = xx * k[0] + xy * k[3] + xz * k[4];
   if (job.normals != nullptr) {
     Vec n[3] = {rest.normal(0), rest.normal(1), rest.normal(2)};
     detail::stretched(stretches, k, n);
     for (int i = 0; i < 3; ++i) r[i] = m[4 * i] * n[0] + m[4 * i + 1] * n[1] + m[4 * i + 2] * n[2];
-    finish_normals(job, r, a, norms, rest, sites, out);
+    finish_normals(job, r, det, a, norms, rest, sites, out);
   }
   if (job.tangents != nullptr) {
     Vec t[3] = {rest.tangent(0), rest.tangent(1), rest.tangent(2)};
     detail::stretched(stretches, s, t);
     for (int i = 0; i < 3; ++i) r[i] = m[4 * i] * t[0] + m[4 * i + 1] * t[1] + m[4 * i + 2] * t[2];
-    const Vec det = xx * k[0] + xy * k[3] + xz * k[4];
     finish_tangents(job, r, det, a, norms, rest, sites, out);
   }
 }

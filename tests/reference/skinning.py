@@ -76,6 +76,11 @@ def cofactors(a):
     return np.array([np.cross(a[1], a[2]), np.cross(a[2], a[0]), np.cross(a[0], a[1])])
 
 
+def normal_matrix(a, collapsed):
+    """Cofactors, turned back where a mirror turns normals round, as A⁻ᵀ would not."""
+    return -cofactors(a) if np.linalg.det(a) < -collapsed else cofactors(a)
+
+
 def direction(candidates, rest, collapsed):
     """The first candidate longer than `collapsed`, else the first non-zero one, else rest."""
     rest = unit(rest)
@@ -91,7 +96,10 @@ def oriented(blend, matrices, weights, normal, tangent):
     heaviest = matrices[int(np.argmax(weights))][:, :3]
     size = np.linalg.norm(heaviest)
     if normal is not None:
-        candidates = (cofactors(blend), cofactors(heaviest))
+        candidates = (
+            normal_matrix(blend, COLLAPSED * size**3),
+            normal_matrix(heaviest, COLLAPSED * np.abs(heaviest).max() ** 3),
+        )
         normal = direction(candidates, normal, COLLAPSED * size**2)
     if tangent is not None:
         det = np.linalg.det(blend)

@@ -25,5 +25,5 @@ def test_a_joint_scaled_by_minus_one_mirrors_through_its_origin(method):
     moved = deform(rig, palette, method=method)
     expected = rig.positions @ -turn.T + [1, 2, 3]
     np.testing.assert_allclose(moved.positions[0], expected, atol=1e-6)
-    np.testing.assert_allclose(moved.normals[0], rig.normals @ turn.T, atol=1e-6)
+    np.testing.assert_allclose(moved.normals[0], rig.normals @ -turn.T, atol=1e-6)
     np.testing.assert_array_equal(moved.tangents[0, :, 3], [-1, 1])

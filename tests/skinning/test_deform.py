@@ -193,12 +193,14 @@ def test_normals_stay_perpendicular_under_non_uniform_scale():
 
 
 @pytest.mark.parametrize("method", ["lbs", "dqs"])
-def test_a_mirror_turns_the_normal_and_flips_the_handedness(method):
+def test_a_mirror_keeps_normals_outward_and_flips_the_handedness(method):
     flat = Geometry([[0, 0, 0]], [[1, 0, 0]], [[0, 1, 0, 1]], joints=[[0]], weights=[[1]])
     moved = deform(flat, [np.diag([-1, 1, 1, 0])[:3]], method=method)
-    # det·A⁻ᵀ: the outward normal of a surface whose winding is kept points to +X.
-    np.testing.assert_allclose(moved.normals[0], [[1, 0, 0]], atol=1e-6)
+    # A⁻ᵀ: what pointed out of the body still does, and bitangent = w · n × t moves like a point.
+    np.testing.assert_allclose(moved.normals[0], [[-1, 0, 0]], atol=1e-6)
     np.testing.assert_allclose(moved.tangents[0], [[0, 1, 0, -1]], atol=1e-6)
+    n, t = moved.normals[0, 0], moved.tangents[0, 0]
+    np.testing.assert_allclose(t[3] * np.cross(n, t[:3]), [0, 0, 1], atol=1e-6)
 
 
 def test_a_collapsed_blend_gives_the_heaviest_joints_normal():

@@ -51,8 +51,9 @@ def deform(
     """Bend a geometry by a palette of matrices.
 
     Morph targets come first, then the skin. "lbs" transforms by the weighted sum of the
-    matrices; normals by its cofactors, so that mirrors and non-uniform scale are right, and
-    where the blend collapses by those of the vertex's heaviest joint. "dqs" splits each matrix
+    matrices; normals by its inverse transpose (out of cofactors, so that it exists), which keeps
+    them outward under mirrors and non-uniform scale, and where the blend collapses by that of
+    the vertex's heaviest joint. "dqs" splits each matrix
     into rotation and stretch (polar decomposition, mirrors stay in the stretch), applies the
     blended stretch, then the rigid motion blended as dual quaternions (Kavan et al. 2008); a
     quaternion that points away from the heaviest joint's is negated first. Results do not depend
@@ -152,6 +153,8 @@ def deform_into(
         _check_output(tangents, (frames, count, 4), "tangents")
         if geometry.tangents is None:
             tangents[...] = 0
+    if not positions.size:
+        return
     with_normals = normals is not None and geometry.normals is not None
     with_tangents = tangents is not None and geometry.tangents is not None
     try:
