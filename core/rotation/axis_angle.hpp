@@ -52,18 +52,43 @@ struct ToRotationVector {
   }
 };
 
-// The vector part of the logarithm: in [0, π] long, q and -q kept apart.
+// The C library's, one lane at a time: these are for algebra, not for a million rotations.
+BUNRAKU_LANES float natural_exponential(float x) { return __builtin_expf(x); }
+BUNRAKU_LANES double natural_exponential(double x) { return __builtin_exp(x); }
+BUNRAKU_LANES float natural_logarithm(float x) { return __builtin_logf(x); }
+BUNRAKU_LANES double natural_logarithm(double x) { return __builtin_log(x); }
+
+// Of any quaternion: e^w (v sin|v| / |v|, cos|v|).
+struct Exponential {
+  static constexpr int kInputs[] = {4}, kOutputs[] = {4};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    const Vector<T> v[3] = {in[0] + in[0], in[1] + in[1], in[2] + in[2]};
+    const Mask<T> refused = exponential<T>(v, out);
+    T sizes[Lanes<T>::kCount];
+    for (int l = 0; l < Lanes<T>::kCount; ++l) sizes[l] = natural_exponential(in[3][l]);
+    const Vector<T> size = load<Vector<T>>(sizes);
+    for (int i = 0; i < 4; ++i) out[i] *= size;
+    return refused;
+  }
+};
+
+// (v / |v| · angle, ln|q|), the angle in [0, π]: q and -q are kept apart. A negative number has no v
+// to turn about: X.
 struct Logarithm {
-  static constexpr int kInputs[] = {4}, kOutputs[] = {3};
+  static constexpr int kInputs[] = {4}, kOutputs[] = {4};
   template <class T>
   BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
     Vector<T> q[4] = {in[0], in[1], in[2], in[3]}, half;
     const Mask<T> refused = normalize<T, 4>(q);
     const Vector<T> ratio = half_angle_over_sine<T>(q, half);
     for (int i = 0; i < 3; ++i) out[i] = q[i] * ratio;
-    // -1 is half a turn of the quaternion about any axis: X.
-    const Mask<T> minus_one = (q[3] < 0) & (square<T, 3>(q) < Float<T>::kSquareLow);
-    if (any(minus_one)) out[0] = minus_one ? half : out[0];
+    const Mask<T> negative = (q[3] < 0) & (square<T, 3>(q) < Float<T>::kSquareLow);
+    if (any(negative)) out[0] = negative ? half : out[0];
+    const Vector<T> size = dot4(q, in);  // the length, even where its square leaves the range
+    T logarithms[Lanes<T>::kCount];
+    for (int l = 0; l < Lanes<T>::kCount; ++l) logarithms[l] = natural_logarithm(size[l]);
+    out[3] = load<Vector<T>>(logarithms);
     return refused;
   }
 };
@@ -135,6 +160,32 @@ struct SwingTwist {
     conjugate(twist, back);
     multiply(q, back, out);
     return refused;
+  }
+};
+
+// Quaternion, angular velocity in the world's axes, time: exp(ω dt) q, or to first order
+// normalize(q + dt/2 (ω, 0) q).
+struct Integrate {
+  static constexpr int kInputs[] = {4, 3, 1}, kOutputs[] = {4};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    const Vector<T> v[3] = {in[4] * in[7], in[5] * in[7], in[6] * in[7]};
+    Vector<T> turn[4];
+    const Mask<T> refused = exponential<T>(v, turn);
+    multiply(turn, in, out);
+    return refused;
+  }
+};
+
+struct IntegrateFirstOrder {
+  static constexpr int kInputs[] = {4, 3, 1}, kOutputs[] = {4};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    const Vector<T> half = static_cast<T>(0.5) * in[7];
+    const Vector<T> v[4] = {in[4] * half, in[5] * half, in[6] * half, Vector<T>{}};
+    multiply(v, in, out);
+    for (int i = 0; i < 4; ++i) out[i] += in[i];
+    return normalize<T, 4>(out);
   }
 };
 

@@ -63,20 +63,37 @@ struct Nlerp {
 };
 
 // The shorter way, measured from the nearer end.
+template <class T>
+BUNRAKU_LANES void slerp(const Vector<T> a[4], const Vector<T> target[4], const Vector<T>& t, Vector<T> out[4]) {
+  Vector<T> b[4] = {target[0], target[1], target[2], target[3]}, near[4], far[4];
+  turn_towards<T>(a, b);
+  const Mask<T> second = t > static_cast<T>(0.5);
+  const Vector<T> u = second ? static_cast<T>(1) - t : t;
+  for (int i = 0; i < 4; ++i) {
+    near[i] = second ? b[i] : a[i];
+    far[i] = second ? a[i] : b[i];
+  }
+  along_short_arc<T>(near, far, u, out);
+}
+
 struct Slerp {
   static constexpr int kInputs[] = {4, 4, 1}, kOutputs[] = {4};
   template <class T>
   BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
-    Vector<T> b[4] = {in[4], in[5], in[6], in[7]}, near[4], far[4];
-    turn_towards<T>(in, b);
-    const Mask<T> second = in[8] > static_cast<T>(0.5);
-    const Vector<T> u = second ? static_cast<T>(1) - in[8] : in[8];
-    for (int i = 0; i < 4; ++i) {
-      near[i] = second ? b[i] : in[i];
-      far[i] = second ? in[i] : b[i];
-    }
-    along_short_arc<T>(near, far, u, out);
+    slerp<T>(in, in + 4, in[8], out);
     return Mask<T>{};
+  }
+};
+
+// By an angle of at most the third input, which is refused when negative or NaN.
+struct Toward {
+  static constexpr int kInputs[] = {4, 4, 1}, kOutputs[] = {4};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    const Vector<T> angle = angle_between<T>(in, in + 4);
+    const Mask<T> far = angle > in[8];
+    slerp<T>(in, in + 4, far ? in[8] / (far ? angle : splat<T>(1)) : splat<T>(1), out);
+    return ~(in[8] >= 0);
   }
 };
 

@@ -88,17 +88,22 @@ struct Dot {
 };
 
 // From |a - b| and |a + b| (Kahan), which keep the digits that the arccosine of a · b loses.
+template <class T>
+BUNRAKU_LANES Vector<T> angle_between(const Vector<T> p[4], const Vector<T> q[4]) {
+  Vector<T> apart[4], together[4];
+  for (int i = 0; i < 4; ++i) {
+    apart[i] = p[i] - q[i];
+    together[i] = p[i] + q[i];
+  }
+  const Vector<T> a = root(square<T, 4>(apart)), b = root(square<T, 4>(together));
+  return static_cast<T>(4) * angle_in_first_quadrant<T>(smallest(a, b), largest(a, b));
+}
+
 struct AngleBetween {
   static constexpr int kInputs[] = {4, 4}, kOutputs[] = {1};
   template <class T>
   BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
-    Vector<T> apart[4], together[4];
-    for (int i = 0; i < 4; ++i) {
-      apart[i] = in[i] - in[i + 4];
-      together[i] = in[i] + in[i + 4];
-    }
-    const Vector<T> a = root(square<T, 4>(apart)), b = root(square<T, 4>(together));
-    out[0] = static_cast<T>(4) * angle_in_first_quadrant<T>(smallest(a, b), largest(a, b));
+    out[0] = angle_between<T>(in, in + 4);
     return Mask<T>{};
   }
 };

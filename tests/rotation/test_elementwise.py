@@ -66,7 +66,11 @@ FUNCTIONS = {
     "from_wxyz": lambda q, v, t: quaternion.from_wxyz(q),
     "from_rotation_vector": lambda q, v, t: quaternion.from_rotation_vector(v),
     "to_rotation_vector": lambda q, v, t: quaternion.to_rotation_vector(q),
-    "log": lambda q, v, t: quaternion.log(q)[..., :3],
+    "exp": lambda q, v, t: quaternion.exp(q),
+    "log": lambda q, v, t: quaternion.log(q),
+    "integrate": lambda q, v, t: rotation.integrate(q, v, t),
+    "integrate_first_order": lambda q, v, t: rotation.integrate_first_order(q, v, t),
+    "toward": lambda q, v, t: rotation.toward(q, q[::-1], max_angle=t),
     "from_axis_angle": lambda q, v, t: quaternion.from_axis_angle(v, t),
     "to_axis_angle": lambda q, v, t: np.concatenate(
         [x.reshape(len(q), -1) for x in quaternion.to_axis_angle(q)], axis=-1
@@ -281,7 +285,7 @@ def test_results_share_nothing_and_inputs_stay():
     q = units(5)
     before = q.copy()
     for function in FUNCTIONS.values():
-        result = function(q, q[:, :3], q[:, 3])
+        result = function(q, q[:, :3], np.abs(q[:, 3]))
         assert result.flags.writeable
         assert not np.shares_memory(result, q)
     np.testing.assert_array_equal(q, before)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from bunraku.rotation._arrays import QUATERNION, VECTOR, Floats
@@ -26,12 +27,12 @@ def between_vectors(a: ArrayLike, b: ArrayLike) -> Floats:
     return _between_vectors(a, b)
 
 
-def look_at(direction: ArrayLike, up: ArrayLike = (0.0, 1.0, 0.0)) -> Floats:
+def look_at(direction: ArrayLike, up: ArrayLike | None = None) -> Floats:
     """Return rotations (..., 4) that turn +Z onto `direction` and +Y as near to `up` as it can be.
 
-    Directions (..., 3) and up (..., 3) may have any length but zero. +Z is where characters face;
-    a glTF camera looks along -Z, so give it ``look_at(-direction)``. Where up is parallel to the
-    direction it says nothing, and the shortest turn is taken.
+    Directions (..., 3) and up (..., 3), +Y if not given, may have any length but zero. +Z is where
+    characters face; a glTF camera looks along -Z, so give it ``look_at(-direction)``. Where up is
+    parallel to the direction it says nothing, and the shortest turn is taken.
 
     Raises:
         RigError: a vector has no direction, or shapes do not fit.
@@ -39,6 +40,8 @@ def look_at(direction: ArrayLike, up: ArrayLike = (0.0, 1.0, 0.0)) -> Floats:
     >>> look_at([1, 0, 0]).round(4)  # a quarter turn to the left
     array([0.    , 0.7071, 0.    , 0.7071])
     """
+    if up is None:
+        up = _UP_SINGLE if getattr(direction, "dtype", None) == np.float32 else _UP
     return _look_at(direction, up)
 
 
@@ -58,6 +61,9 @@ def swing_twist(q: ArrayLike, axis: ArrayLike) -> tuple[Floats, Floats]:
     """
     return _swing_twist(q, axis)
 
+
+_UP = np.array((0.0, 1.0, 0.0))
+_UP_SINGLE = _UP.astype(np.float32)
 
 _between_vectors: One = elementwise(
     "between_vectors", VECTOR, VECTOR, faults=(no_direction(0, VECTOR), no_direction(1, VECTOR))

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bunraku.errors import RigError
-from bunraku.rotation import interpolation, quaternion
+from bunraku.rotation import _arrays, interpolation, quaternion
 from bunraku.rotation._arrays import QUATERNION, SCALAR, VECTOR, Floats, read
+from bunraku.rotation._elementwise import One, elementwise, not_finite
 
 
 def integrate(q: ArrayLike, velocity: ArrayLike, dt: ArrayLike) -> Floats:
@@ -25,8 +26,7 @@ def integrate(q: ArrayLike, velocity: ArrayLike, dt: ArrayLike) -> Floats:
     >>> integrate([0, 0, 0, 1], [0, 0, np.pi], 0.5).round(4)
     array([0.    , 0.    , 0.7071, 0.7071])
     """
-    v, step = read((velocity, VECTOR), (dt, SCALAR))
-    return quaternion.multiply(quaternion.from_rotation_vector(v * step[..., np.newaxis]), q)
+    return _integrate(q, velocity, dt)
 
 
 def integrate_first_order(q: ArrayLike, velocity: ArrayLike, dt: ArrayLike) -> Floats:
@@ -41,10 +41,7 @@ def integrate_first_order(q: ArrayLike, velocity: ArrayLike, dt: ArrayLike) -> F
     >>> integrate_first_order([0, 0, 0, 1], [0, 0, 1], 0.02).round(4)
     array([0.  , 0.  , 0.01, 1.  ])
     """
-    q_, v, step = read((q, QUATERNION), (velocity, VECTOR), (dt, SCALAR))
-    pure = np.concatenate((v, np.zeros_like(v[..., :1])), axis=-1)
-    half = step[..., np.newaxis] / 2
-    return quaternion.normalize(q_ + half * quaternion.multiply(pure, q_))
+    return _integrate_first_order(q, velocity, dt)
 
 
 def angular_velocity(times: ArrayLike, track: ArrayLike) -> Floats:
@@ -100,3 +97,21 @@ def renormalize(q: ArrayLike) -> Floats:
             f"{np.sqrt(square.max()):.4g}"
         )
     return np.asarray(q_ * ((3 - square) / 2))
+
+
+def _no_step(index: tuple[int, ...], elements: list[Floats]) -> str:
+    q, velocity, dt = elements
+    return (
+        f"{_arrays.place('quaternion', index)}: expected a finite step from a quaternion of "
+        f"non-zero length, found {_arrays.listed(q)} turning by {_arrays.listed(velocity)} for {dt}"
+    )
+
+
+_integrate: One = elementwise(
+    "integrate",
+    *(QUATERNION, VECTOR, SCALAR),
+    faults=(not_finite(1, "angular velocity"), not_finite(2, "dt"), _no_step),
+)
+_integrate_first_order: One = elementwise(
+    "integrate_first_order", QUATERNION, VECTOR, SCALAR, faults=(_no_step,)
+)

@@ -8,6 +8,8 @@ product of exactly 0 (half a turn apart, both ways equally long) keeps b as it i
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -135,29 +137,25 @@ def toward(
 ) -> Floats:
     """Return rotations (..., 4) one step from current to target, the short way, never past it.
 
-    Unit quaternions (..., 4). The step is a part of the way, `amount` (...) in [0, 1], or an angle
-    of at most `max_angle` (...) >= 0 in radians (constant speed: speed times dt), or the smaller of
-    both where both are given.
+    Unit quaternions (..., 4). The step is either a part of the way, `amount` (...) in [0, 1], or an
+    angle of at most `max_angle` (...) >= 0 in radians: a speed times dt turns at that speed and
+    stops at the target.
 
     Raises:
-        RigError: neither is given, one is out of its range, or the shapes do not fit.
+        RigError: not exactly one of both is given, it is out of its range, or shapes do not fit.
 
     >>> toward([0, 0, 0, 1], [0, 0, 1, 0], max_angle=np.pi / 2).round(4)
     array([0.    , 0.    , 0.7071, 0.7071])
     """
-    if amount is None and max_angle is None:
-        raise RigError("expected an amount or a max_angle, found neither")
-    (part,) = read((1.0 if amount is None else amount, SCALAR))
+    if amount is None and max_angle is not None:
+        return _toward(current, target, max_angle)
+    if amount is None or max_angle is not None:
+        raise RigError("expected an amount or a max_angle, one of both")
+    # Compared so that NaN is refused; a plain number stays one, which keeps float32.
+    part = amount if isinstance(amount, (int, float)) else read((amount, SCALAR))[0]
     if not np.all((part >= 0) & (part <= 1)):
-        raise RigError(f"expected amounts in [0, 1], found {part.min()} to {part.max()}")
-    if max_angle is not None:
-        (limit,) = read((max_angle, SCALAR))
-        if not np.all(limit >= 0):
-            raise RigError(f"expected angles >= 0, found {limit.min()}")
-        angle = np.asarray(quaternion.angle_between(current, target))
-        part = np.minimum(part, np.where(angle > limit, limit / np.where(angle > 0, angle, 1), 1))
-        part = part.astype(angle.dtype)
-    return slerp(current, target, part if part.ndim else float(part))
+        raise RigError(f"expected amounts in [0, 1], found {np.min(part)} to {np.max(part)}")
+    return slerp(current, target, part)
 
 
 def damp(current: ArrayLike, target: ArrayLike, half_life: ArrayLike, dt: ArrayLike) -> Floats:
@@ -174,10 +172,16 @@ def damp(current: ArrayLike, target: ArrayLike, half_life: ArrayLike, dt: ArrayL
     >>> round(float(angle) / np.pi, 4)
     0.25
     """
+    if isinstance(half_life, (int, float)) and isinstance(dt, (int, float)):
+        if not (half_life > 0 and dt >= 0):
+            raise RigError(f"expected half_life > 0 and dt >= 0, found {half_life} and {dt}")
+        return slerp(current, target, -math.expm1(-math.log(2) * dt / half_life))
     life, step = read((half_life, SCALAR), (dt, SCALAR))
     if not (np.all(life > 0) and np.all(step >= 0)):
-        raise RigError("expected half_life > 0 and dt >= 0")
-    return toward(current, target, amount=-np.expm1(-np.log(2) * step / life))
+        raise RigError(
+            f"expected half_life > 0 and dt >= 0, found {life.min()} and {step.min()} at least"
+        )
+    return slerp(current, target, -np.expm1(-math.log(2) * step / life))
 
 
 def read_track(times: ArrayLike, keys: ArrayLike) -> tuple[NDArray[np.float64], Floats]:
@@ -222,6 +226,13 @@ def find(times: NDArray[np.float64], at: ArrayLike) -> tuple[NDArray[np.intp], F
 _lerp: One = elementwise("lerp", QUATERNION, QUATERNION, SCALAR)
 _slerp: One = elementwise("slerp", QUATERNION, QUATERNION, SCALAR)
 _slerp_as_stored: One = elementwise("slerp_as_stored", QUATERNION, QUATERNION, SCALAR)
+
+
+def _negative(index: tuple[int, ...], elements: list[Floats]) -> str:
+    return f"{_arrays.place('angle', index)}: expected angles >= 0, found {elements[2]}"
+
+
+_toward: One = elementwise("toward", QUATERNION, QUATERNION, SCALAR, faults=(_negative,))
 
 
 def _no_direction_between(index: tuple[int, ...], elements: list[Floats]) -> str:

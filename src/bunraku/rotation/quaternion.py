@@ -23,7 +23,6 @@ from bunraku.rotation._arrays import (
     SCALAR,
     VECTOR,
     Floats,
-    read,
 )
 from bunraku.rotation._elementwise import One, Two, elementwise, no_direction, not_finite
 
@@ -155,8 +154,7 @@ def exp(q: ArrayLike) -> Floats:
     >>> exp([0, 0, np.pi / 4, 0]).round(4)  # a quarter turn about Z
     array([0.    , 0.    , 0.7071, 0.7071])
     """
-    (q_,) = read((q, QUATERNION))
-    return np.exp(q_[..., 3:]) * from_rotation_vector(2 * q_[..., :3])
+    return _exp(q)
 
 
 def log(q: ArrayLike) -> Floats:
@@ -172,9 +170,7 @@ def log(q: ArrayLike) -> Floats:
     >>> log([0, 0, 2, 0]).round(4)
     array([0.    , 0.    , 1.5708, 0.6931])
     """
-    vector = _log(q)
-    (q_,) = read((q, QUATERNION))
-    return np.concatenate((vector, np.log(_arrays.length(q_))[..., np.newaxis]), axis=-1)
+    return _log(q)
 
 
 def power(q: ArrayLike, exponent: ArrayLike) -> Floats:
@@ -361,8 +357,14 @@ def _no_nearest(index: tuple[int, ...], elements: list[Floats]) -> str:
     )
 
 
+def _too_long(index: tuple[int, ...], elements: list[Floats]) -> str:
+    return (
+        f"{_arrays.place('rotation vector', index)}: expected a length whose square is finite, "
+        f"found {_arrays.listed(elements[0])}"
+    )
+
+
 _quaternion = no_direction(0)
-_vector = not_finite(0, "rotation vector")
 
 _multiply: One = elementwise("multiply", QUATERNION, QUATERNION)
 _conjugate: One = elementwise("conjugate", QUATERNION)
@@ -371,6 +373,7 @@ _dot: One = elementwise("dot", QUATERNION, QUATERNION)
 _normalize: One = elementwise("normalize", QUATERNION, faults=(_quaternion,))
 _angle_between: One = elementwise("angle_between", QUATERNION, QUATERNION)
 _rotate: One = elementwise("rotate", QUATERNION, VECTOR)
+_exp: One = elementwise("exp", QUATERNION, faults=(not_finite(0, "quaternion"), _too_long))
 _log: One = elementwise("log", QUATERNION, faults=(_quaternion,))
 _power: One = elementwise(
     "power", QUATERNION, SCALAR, faults=(_quaternion, not_finite(1, "exponent"))
@@ -382,7 +385,7 @@ _to_axis_angle: Two = elementwise("to_axis_angle", QUATERNION, faults=(_quaterni
 _from_rotation_vector: One = elementwise(
     "from_rotation_vector",
     VECTOR,
-    faults=(_vector, lambda index, v: f"{_arrays.place('rotation vector', index)}: too long"),
+    faults=(not_finite(0, "rotation vector"), _too_long),
 )
 _to_rotation_vector: One = elementwise("to_rotation_vector", QUATERNION, faults=(_quaternion,))
 _from_matrix: One = elementwise("from_matrix", ROTATION_MATRIX, faults=(_no_rotation,))
