@@ -190,3 +190,17 @@ def test_no_times_give_no_frames() -> None:
     stage = Stage(puppet(), Clip("bend", (elbow(120),)))
     assert stage.deform([], normals=True).positions.shape == (0, 6, 3)
     assert list(stage.chunks([])) == []
+
+
+def test_a_mirroring_node_turns_faces_round_and_keeps_normals_outward() -> None:
+    def stage(scale: list[float]) -> Stage:
+        skeleton = Skeleton(("node",), [-1], scales=[scale])
+        return Stage(Character(skeleton, (triangle(),), attachments=(Attachment(0, 0),)))
+
+    plain, mirrored = stage([1, 1, 1]), stage([1, 1, -1])
+    assert plain.triangles.tolist() == [[0, 1, 2]]
+    assert mirrored.triangles.tolist() == [[2, 1, 0]]
+    moved = mirrored.deform(0.0, normals=True)
+    a, b, c = moved.positions[0, mirrored.triangles[0]]
+    np.testing.assert_array_equal(np.cross(b - a, c - a), moved.normals[0, 0])
+    np.testing.assert_array_equal(moved.normals[0, 0], [0, 0, -1])

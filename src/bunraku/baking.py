@@ -169,7 +169,7 @@ def _face_groups(stage: Stage) -> list[Faces]:
             part = mesh.parts[i]
             if part.topology == "triangles":
                 label = f"{'_'.join(name.split())}_{span.node}_{i}"
-                groups.append(Faces(label, part.faces + np.int32(span.start)))
+                groups.append(Faces(label, span.wound(part.faces) + np.int32(span.start)))
     return groups
 
 

@@ -26,6 +26,8 @@ class Range:
         node, mesh: what that attachment names.
         geometry: index into the mesh's geometries.
         parts: the mesh's parts that are made of this geometry.
+        mirrored: the node turns a mesh without skin inside out, as it stands at time 0: corners
+            of its faces then run the other way round (glTF 2.0, 3.7.4).
     """
 
     start: int
@@ -35,6 +37,11 @@ class Range:
     mesh: int
     geometry: int
     parts: tuple[int, ...]
+    mirrored: bool = False
+
+    def wound(self, faces: Int32) -> Int32:
+        """Faces of the geometry, (F, 3), with corners in the order that this node shows them."""
+        return faces[:, ::-1] if self.mirrored else faces
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +97,7 @@ class Stage:
         self.clip = character.clip(motion) if isinstance(motion, str | int) else motion
         self._bound = bind(self.clip if self.clip is not None else Clip("", ()), character)
         self.notes: tuple[Note, ...] = tuple(self._bound.notes)
-        self.ranges = _lay_out(character)
+        self.ranges = _lay_out(character, self.global_transforms(0.0)[0])
 
     def __repr__(self) -> str:
         return f"Stage({self.character.name!r}, {self.clip!r}, {self.vertex_count} vertices)"
@@ -102,10 +109,10 @@ class Stage:
 
     @property
     def triangles(self) -> Int32:
-        """(T, 3) int32 corners of all triangles, range by range, part by part."""
+        """(T, 3) int32 corners of all triangles, range by range, part by part, wound outward."""
         meshes = self.character.meshes
         faces = [
-            part.faces + np.int32(span.start)
+            span.wound(part.faces) + np.int32(span.start)
             for span in self.ranges
             for part in (meshes[span.mesh].parts[i] for i in span.parts)
             if part.topology == "triangles"
@@ -245,7 +252,7 @@ class Stage:
             raise RigError(f"pose.morph_weights: expected widths {expected}, found {found}")
 
 
-def _lay_out(character: Character) -> tuple[Range, ...]:
+def _lay_out(character: Character, transforms: Float64) -> tuple[Range, ...]:
     """Walk the shown scene depth-first in file order and give every geometry its vertices."""
     skeleton = character.skeleton
     shown = character.default_scene
@@ -268,9 +275,11 @@ def _lay_out(character: Character) -> tuple[Range, ...]:
         attachment = attachments[node]
         mesh_index = character.attachments[attachment].mesh
         mesh = character.meshes[mesh_index]
+        skinned = character.attachments[attachment].skin is not None
+        mirrored = not skinned and bool(np.linalg.det(transforms[node, :, :3]) < 0)
         for i, geometry in enumerate(mesh.geometries):
             stop = start + geometry.vertex_count
             parts = tuple(j for j, part in enumerate(mesh.parts) if part.geometry == i)
-            ranges.append(Range(start, stop, attachment, node, mesh_index, i, parts))
+            ranges.append(Range(start, stop, attachment, node, mesh_index, i, parts, mirrored))
             start = stop
     return tuple(ranges)

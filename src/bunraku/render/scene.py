@@ -55,11 +55,6 @@ class Scene:
         else:
             self._tree.update(positions)
             self.casters.update(positions)
-        if self.surface.mirrored:
-            # They come as the winding has it, which `Surface` turns round.
-            normals = normals.copy()
-            for start, stop in self.surface.mirrored:
-                normals[start:stop] *= -1
         self.corners = positions[faces]
         self.corner_normals = normals[faces]
         one = self.corners[:, 1] - self.corners[:, 0]

@@ -37,7 +37,6 @@ class Surface:
         textures: one per material, or None.
         texel_area: (T,) float32 texels each triangle covers in its texture.
         casts: (T,) bool, whether the triangle is solid enough to throw a shadow.
-        mirrored: vertices [start, stop) of ranges whose node mirrors them.
         notes: textures that could not be read.
     """
 
@@ -49,7 +48,6 @@ class Surface:
     textures: tuple[Texture | None, ...]
     texel_area: Float32
     casts: Bool
-    mirrored: tuple[tuple[int, int], ...]
     notes: tuple[Note, ...]
 
     @classmethod
@@ -60,10 +58,9 @@ class Surface:
             RigError: it shows no triangles.
         """
         character = stage.character
-        mirrored = _mirrored(stage)
         parts = [
-            (span, character.meshes[span.mesh], part, bool(flip))
-            for span, flip in zip(stage.ranges, mirrored, strict=True)
+            (span, character.meshes[span.mesh], part)
+            for span in stage.ranges
             for part in (character.meshes[span.mesh].parts[i] for i in span.parts)
             if part.topology == "triangles" and len(part.faces)
         ]
@@ -71,8 +68,8 @@ class Surface:
             raise RigError(f"{character.name or 'the character'}: shows no triangles to render")
         materials = (*character.materials, PLAIN)
         faces, painted, uvs = [], [], []
-        for span, mesh, part, flip in parts:
-            corners = part.faces[:, ::-1] if flip else part.faces
+        for span, mesh, part in parts:
+            corners = span.wound(part.faces)
             faces.append(corners + np.int32(span.start))
             index = len(materials) - 1 if part.material is None else part.material
             painted.append(np.full(len(corners), index, np.int32))
@@ -88,11 +85,6 @@ class Surface:
             textures,
             np.zeros(0, np.float32),
             np.zeros(0, np.bool_),
-            tuple(
-                (span.start, span.stop)
-                for span, flip in zip(stage.ranges, mirrored, strict=True)
-                if flip
-            ),
             notes,
         )
         object.__setattr__(surface, "texel_area", surface._texel_areas())
@@ -149,17 +141,6 @@ class Surface:
         return casts
 
 
-def _mirrored(stage: Stage) -> Bool:
-    """Per range, whether its node mirrors the mesh: then its winding is reversed (glTF 3.7.4)."""
-    transforms = stage.global_transforms(0.0)[0, :, :, :3]
-    rigid = np.array(
-        [stage.character.attachments[span.attachment].skin is None for span in stage.ranges],
-        np.bool_,
-    )
-    nodes = np.array([span.node for span in stage.ranges], np.intp)
-    return np.asarray(rigid & (np.linalg.det(transforms[nodes]) < 0))
-
-
 def _uvs(mesh: Mesh, part: Part, corners: Int32, uv_set: int) -> Float32:
     sets = mesh.geometries[part.geometry].uvs
     if uv_set >= len(sets):
@@ -167,12 +148,12 @@ def _uvs(mesh: Mesh, part: Part, corners: Int32, uv_set: int) -> Float32:
     return np.asarray(sets[uv_set][corners])
 
 
-def _colors(parts: list[tuple[Range, Mesh, Part, bool]]) -> Float32 | None:
-    if not any(mesh.geometries[part.geometry].colors for _, mesh, part, _ in parts):
+def _colors(parts: list[tuple[Range, Mesh, Part]]) -> Float32 | None:
+    if not any(mesh.geometries[part.geometry].colors for _, mesh, part in parts):
         return None
     colors = []
-    for _, mesh, part, flip in parts:
-        corners = part.faces[:, ::-1] if flip else part.faces
+    for span, mesh, part in parts:
+        corners = span.wound(part.faces)
         sets = mesh.geometries[part.geometry].colors
         colors.append(sets[0][corners] if sets else np.ones((*corners.shape, 4), np.float32))
     return np.concatenate(colors)
