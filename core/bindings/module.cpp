@@ -13,6 +13,7 @@ namespace nb = nanobind;
 namespace bunraku {
 void bind_kinematics(nb::module_& m);
 void bind_meshopt(nb::module_& m);
+void bind_posed(nb::module_& m);
 void bind_query(nb::module_& m);
 void bind_rotation(nb::module_& m);
 void bind_sampling(nb::module_& m);
@@ -45,4 +46,6 @@ NB_MODULE(_core, m) {
   bind_sampling(sampling);
   nb::module_ skinning = m.def_submodule("skinning");
   bind_skinning(skinning);
+  nb::module_ posed = m.def_submodule("posed");  // takes the rigs of skinning
+  bind_posed(posed);
 }
