@@ -2,6 +2,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <limits>
 #include <memory>
@@ -200,6 +201,41 @@ Made<std::int32_t> overlap_ball(const Tree& tree, In<float, 1> centre, float rad
   return made(std::move(found));
 }
 
+// Rays into placed trees; either `hit` or all the others.
+void in_scene(const Tree& top, const std::vector<const Tree*>& trees, In<std::int32_t, 1> tree_of,
+              In<double, 3> inverses, float widen, In<float, 2> origins, In<float, 2> directions, In<float, 1> t_min,
+              In<float, 1> t_max, In<std::int32_t, 1> skip, bool front_only, std::optional<Out<bool, 1>> hit,
+              std::optional<Out<float, 1>> t, MaybeInts instance, MaybeInts primitive, std::optional<Out<float, 1>> u,
+              std::optional<Out<float, 1>> v, std::optional<Out<float, 2>> normal) {
+  const RayArrays given{origins, directions, t_min, t_max, skip};
+  const std::size_t n = given.count(), placed = tree_of.shape(0);
+  require(inverses.shape(0) == placed && inverses.shape(1) == 3 && inverses.shape(2) == 4,
+          "inverses: expected (" + std::to_string(placed) + ", 3, 4)");
+  require(top.view().kind == bvh::Kind::boxes && top.primitives() == static_cast<std::int64_t>(placed),
+          "top: expected a box for each instance");
+  require(hit || (t && instance && primitive && u && v), "in_scene: expected hit, or t, instance, primitive, u and v");
+  for (const Tree* tree : trees) require(tree != nullptr, "trees: expected trees");
+  for (std::size_t i = 0; i < placed; ++i) {
+    const std::int32_t index = tree_of.data()[i];
+    require(index >= 0 && static_cast<std::size_t>(index) < trees.size(),
+            "tree_of[" + std::to_string(i) + "]: tree " + std::to_string(index) + ", but there are " +
+                std::to_string(trees.size()));
+  }
+  const bvh::ClosestJob closest_job{given.rays(front_only), rows(t, n, 1, "t"), rows(primitive, n, 1, "primitive"),
+                                    rows(u, n, 1, "u"),     rows(v, n, 1, "v"), rows(normal, n, 3, "normal"),
+                                    nullptr,                nullptr};
+  const bvh::SceneJob job{closest_job, rows(instance, n, 1, "instance"), rows(hit, n, 1, "hit")};
+  const nb::gil_scoped_release released;
+  std::vector<std::shared_lock<std::shared_mutex>> held;
+  held.emplace_back(top.gate());
+  std::vector<const bvh::TreeView*> views;
+  for (const Tree* tree : trees) {
+    if (tree != &top) held.emplace_back(tree->gate());
+  }
+  for (std::size_t i = 0; i < placed; ++i) views.push_back(&trees[static_cast<std::size_t>(tree_of.data()[i])]->view());
+  bvh::run_scene({top.view(), views.data(), inverses.data(), widen}, job, static_cast<std::int64_t>(n));
+}
+
 // One ray, without a batch's machinery: (t, primitive, u, v), or None.
 nb::object cast(const Tree& tree, const float (&origin)[3], const float (&direction)[3], float t_min, float t_max) {
   bvh::Single hit;
@@ -286,6 +322,13 @@ void bind_query(nb::module_& m) {
              return cast(self, o, d, t_min, t_max);
            },
            nb::arg("origin"), nb::arg("direction"), nb::arg("t_min") = 0.0f, nb::arg("t_max") = kInfinity);
+  m.def("in_scene", &in_scene, nb::arg("top"), nb::arg("trees"), nb::arg("tree_of").noconvert(),
+        nb::arg("inverses").noconvert(), nb::arg("widen"), nb::arg("origins").noconvert(),
+        nb::arg("directions").noconvert(), nb::arg("t_min").noconvert(), nb::arg("t_max").noconvert(),
+        nb::arg("skip").noconvert(), nb::arg("front_only"), nb::arg("hit").noconvert().none(),
+        nb::arg("t").noconvert().none(), nb::arg("instance").noconvert().none(),
+        nb::arg("primitive").noconvert().none(), nb::arg("u").noconvert().none(), nb::arg("v").noconvert().none(),
+        nb::arg("normal").noconvert().none());
   tree.def_prop_ro("primitive_count", &Tree::primitives);
   tree.def_prop_ro("node_count", [](const Tree& self) { return self.view().node_count; });
   tree.def_prop_ro("packet_count", [](const Tree& self) { return self.view().packet_count; });

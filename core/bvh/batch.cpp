@@ -67,6 +67,10 @@ void run_nearest(const TreeView& tree, const NearestJob& job, std::int64_t count
   parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) { kernels().nearest(tree, job, begin, end); });
 }
 
+void run_scene(const SceneView& scene, const SceneJob& job, std::int64_t count) {
+  parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) { kernels().in_scene(scene, job, begin, end); });
+}
+
 AllHits run_all(const TreeView& tree, const Rays& rays, std::int64_t count) {
   std::mutex mutex;
   std::vector<std::vector<Found>> parts;

@@ -14,6 +14,8 @@ void run_any(const TreeView& tree, const AnyJob& job, std::int64_t count);
 void run_count(const TreeView& tree, const CountJob& job, std::int64_t count);
 void run_nearest(const TreeView& tree, const NearestJob& job, std::int64_t count);
 
+void run_scene(const SceneView& scene, const SceneJob& job, std::int64_t count);
+
 // Hits of ray r: those from first[r] to first[r + 1], by t, then by primitive.
 struct AllHits {
   std::vector<std::int64_t> first;

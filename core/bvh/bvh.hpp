@@ -67,6 +67,22 @@ struct NearestJob {
   float* v;
 };
 
+// Instances of trees: `top` is a tree over their boxes in the world.
+struct SceneView {
+  TreeView top;
+  const TreeView* const* trees;   // per instance
+  const double* inverses;         // per instance, 3 × 4: world to the tree's own space
+  float widen;                    // of margins in `top`: 4 × the worst condition of a transform
+};
+
+// As ClosestJob and AnyJob; no counts. Of hits at the same t the lowest instance is the closest,
+// then the lowest primitive.
+struct SceneJob {
+  ClosestJob closest;
+  std::int32_t* instance;
+  bool* hit;                      // or null; if given, only this is answered
+};
+
 struct Single {
   float t, u, v;
   std::int32_t primitive;
@@ -78,6 +94,7 @@ struct BvhKernels {
   void (*all)(const TreeView&, const AllJob&, std::int64_t begin, std::int64_t end);
   void (*count)(const TreeView&, const CountJob&, std::int64_t begin, std::int64_t end);
   void (*nearest)(const TreeView&, const NearestJob&, std::int64_t begin, std::int64_t end);
+  void (*in_scene)(const SceneView&, const SceneJob&, std::int64_t begin, std::int64_t end);
   // As `closest`, but every packet of the tree is tested and no box.
   void (*closest_by_force)(const TreeView&, const ClosestJob&, std::int64_t begin, std::int64_t end);
   Single (*one)(const TreeView&, const float* origin, const float* direction, float t_min, float t_max);

@@ -5,6 +5,7 @@
 #include "bvh/many.hpp"
 #include "bvh/nearest.hpp"
 #include "bvh/refit.hpp"
+#include "bvh/scene.hpp"
 
 namespace bunraku::BUNRAKU_LEVEL::bvh {
 namespace {
@@ -198,6 +199,44 @@ void count(const TreeView& tree, const CountJob& job, std::int64_t begin, std::i
   BUNRAKU_BY_KIND(count_of, false)
 }
 
+void in_scene(const SceneView& scene, const SceneJob& job, std::int64_t begin, std::int64_t end) {
+  const Rays& rays = job.closest.rays;
+  for (std::int64_t r = begin; r < end; ++r) {
+    Ray ray;
+    ray.skip = kEmpty;
+    ray.front_only = rays.front_only;
+    PlacedHit best{kMiss, -1};
+    const bool real = prepare(ray, scene.top, rays.origins + 3 * r, rays.directions + 3 * r, of(rays.t_min, r),
+                              of(rays.t_max, r), scene.widen);
+    if (real) {
+      walk_scene(scene, ray, [&](const Hit& hit, std::int32_t instance) {
+        const bool tied = hit.t == best.hit.t;
+        if (hit.t < best.hit.t || (tied && (instance < best.instance || (instance == best.instance &&
+                                                                          hit.primitive < best.hit.primitive)))) {
+          best = {hit, instance};
+          ray.set_far(hit.t);
+        }
+        return job.hit != nullptr;
+      });
+    }
+    if (job.hit != nullptr) {
+      job.hit[r] = best.instance >= 0;
+      continue;
+    }
+    job.instance[r] = best.instance;
+    if (best.instance < 0) {
+      write(scene.top, job.closest, r, ray, kMiss, Counts());
+      continue;
+    }
+    const double* inverse = scene.inverses + 12 * std::int64_t{best.instance};
+    Ray inner;
+    into_instance(inverse, ray.origin, 1, inner.origin);
+    into_instance(inverse, ray.direction, 0, inner.direction);
+    write(*scene.trees[best.instance], job.closest, r, inner, best.hit, Counts());
+    if (job.closest.normal != nullptr) normal_to_world(inverse, job.closest.normal + 3 * r);
+  }
+}
+
 Single one(const TreeView& tree, const float* origin, const float* direction, float t_min, float t_max) {
   Ray ray;
   Counts counts;
@@ -230,7 +269,7 @@ namespace bunraku::bvh::BUNRAKU_LEVEL {
 namespace kernels = bunraku::BUNRAKU_LEVEL::bvh;
 
 extern const BvhKernels bvh_kernels{kernels::closest,          kernels::any,  kernels::all,        kernels::count,
-                                    kernels::nearest,          kernels::closest_by_force, kernels::one,
+                                    kernels::nearest, kernels::in_scene, kernels::closest_by_force, kernels::one,
                                     kernels::refit_root, kernels::refit_nodes};
 
 }  // namespace bunraku::bvh::BUNRAKU_LEVEL

@@ -48,8 +48,9 @@ struct Ray {
 };
 
 // False for a ray that meets nothing: a zero direction, numbers that are not finite or too large.
+// `widen` multiplies the margin.
 BUNRAKU_INLINE bool prepare(Ray& ray, const TreeView& tree, const float* origin, const float* direction,
-                            float t_min, float t_max) {
+                            float t_min, float t_max, float widen = 1) {
   typedef float Quad __attribute__((vector_size(16)));
   typedef std::int32_t QuadMask __attribute__((vector_size(16)));
   const Quad o{origin[0], origin[1], origin[2], 0}, d{direction[0], direction[1], direction[2], 0};
@@ -76,7 +77,7 @@ BUNRAKU_INLINE bool prepare(Ray& ray, const TreeView& tree, const float* origin,
   if (!(far <= 2 * kLargest)) return false;
   const Quad shift = local * inverse;
   const Quad margin = reinterpret_cast<Quad>(reinterpret_cast<QuadMask>(inverse) & INT32_MAX) *
-                      (kNodeMargin * (far + tree.reach));
+                      (kNodeMargin * widen * (far + tree.reach));
   const Quad near_shift = -shift - margin, far_shift = margin - shift;
   for (int a = 0; a < 3; ++a) {
     ray.origin[a] = origin[a];

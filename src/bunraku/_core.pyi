@@ -230,6 +230,28 @@ class query:  # noqa: N801
         @property
         def bounds(self) -> tuple[tuple[float, float, float], tuple[float, float, float]]: ...
 
+    @staticmethod
+    def in_scene(
+        top: query.Tree,
+        trees: Sequence[query.Tree],
+        tree_of: NDArray[np.int32],
+        inverses: NDArray[np.float64],
+        widen: float,
+        origins: NDArray[np.float32],
+        directions: NDArray[np.float32],
+        t_min: NDArray[np.float32],
+        t_max: NDArray[np.float32],
+        skip: NDArray[np.int32],
+        front_only: bool,
+        hit: NDArray[np.bool_] | None,
+        t: NDArray[np.float32] | None,
+        instance: NDArray[np.int32] | None,
+        primitive: NDArray[np.int32] | None,
+        u: NDArray[np.float32] | None,
+        v: NDArray[np.float32] | None,
+        normal: NDArray[np.float32] | None,
+    ) -> None: ...
+
 class rotation:  # noqa: N801
     """Operations on each element of broadcast arrays; core/rotation/kernel.cpp names them all.
 

@@ -12,7 +12,7 @@ from bunraku import _core
 from bunraku.errors import RigError, UnsupportedError
 from bunraku.model.arrays import Float32, Int32, checked, in_range
 from bunraku.query.hits import AllHits, Hits, Nearest, shaped
-from bunraku.query.rays import NO_SKIP, per_ray, points_of, ray_arrays
+from bunraku.query.rays import broadcast_rays, per_ray, points_of
 
 Builder = Literal["sah", "median"]
 Kind = Literal["triangles", "boxes", "spheres"]
@@ -177,7 +177,7 @@ class Bvh:
         Raises:
             RigError: wrong shapes or types.
         """
-        rays, shape = _rays(origins, directions, t_min, t_max, skip)
+        rays, shape = broadcast_rays(origins, directions, t_min, t_max, skip)
         n = len(rays[0])
         t, u, v = (np.empty(n, np.float32) for _ in range(3))
         primitive = np.empty(n, np.int32)
@@ -198,7 +198,7 @@ class Bvh:
         front_only: bool = False,
     ) -> npt.NDArray[np.bool_]:
         """Whether each ray hits anything with t_min ≤ t ≤ t_max; arguments as in `closest_hit`."""
-        rays, shape = _rays(origins, directions, t_min, t_max, skip)
+        rays, shape = broadcast_rays(origins, directions, t_min, t_max, skip)
         hit = np.empty(len(rays[0]), np.bool_)
         self._tree.any(*rays, front_only, hit)
         return hit.reshape(shape)
@@ -220,7 +220,7 @@ class Bvh:
         >>> found.first.tolist(), found.t.tolist(), found.primitive.tolist()
         ([0, 2, 2], [3.0, 8.0], [1, 0])
         """
-        rays, _ = _rays(origins, directions, t_min, t_max, skip)
+        rays, _ = broadcast_rays(origins, directions, t_min, t_max, skip)
         return AllHits(*self._tree.all(*rays, front_only))
 
     def count_hits(
@@ -234,7 +234,7 @@ class Bvh:
         front_only: bool = False,
     ) -> Int32:
         """How many primitives each ray hits; on a shared edge both triangles count."""
-        rays, shape = _rays(origins, directions, t_min, t_max, skip)
+        rays, shape = broadcast_rays(origins, directions, t_min, t_max, skip)
         counts = np.empty(len(rays[0]), np.int32)
         self._tree.count(*rays, front_only, False, counts)
         return counts.reshape(shape)
@@ -274,7 +274,7 @@ class Bvh:
         given = points_of(points, "points")
         shape, flat = given.shape[:-1], given.reshape(-1, 3)
         up = np.broadcast_to(np.array([0, 0, 1], np.float32), flat.shape)
-        rays, _ = _rays(flat, up, 0.0, INFINITY, None)
+        rays, _ = broadcast_rays(flat, up, 0.0, INFINITY, None)
         counts = np.empty(len(flat), np.int32)
         self._tree.count(*rays, False, True, counts)
         return counts.reshape(shape)
@@ -411,21 +411,3 @@ def _extents(
         return first, checked(extents, np.float32, (count, 3), more, finite=False)
     radii = checked(extents, np.float32, (count,), more, finite=False)
     return first, radii.reshape(count, 1)
-
-
-def _rays(
-    origins: npt.ArrayLike,
-    directions: npt.ArrayLike,
-    t_min: npt.ArrayLike,
-    t_max: npt.ArrayLike,
-    skip: npt.ArrayLike | None,
-) -> tuple[tuple[Float32, Float32, Float32, Float32, Int32], tuple[int, ...]]:
-    o, d, shape = ray_arrays(origins, directions)
-    skipped = NO_SKIP if skip is None else per_ray(skip, np.int32, shape, "skip")
-    return (
-        o,
-        d,
-        per_ray(t_min, np.float32, shape, "t_min"),
-        per_ray(t_max, np.float32, shape, "t_max"),
-        skipped,
-    ), shape

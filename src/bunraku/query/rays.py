@@ -62,3 +62,22 @@ def ray_arrays(
         o = np.ascontiguousarray(np.broadcast_to(o, shape))
         d = np.ascontiguousarray(np.broadcast_to(d, shape))
     return o.reshape(-1, 3), d.reshape(-1, 3), o.shape[:-1]
+
+
+def broadcast_rays(
+    origins: npt.ArrayLike,
+    directions: npt.ArrayLike,
+    t_min: npt.ArrayLike,
+    t_max: npt.ArrayLike,
+    skip: npt.ArrayLike | None,
+) -> tuple[tuple[Float32, Float32, Float32, Float32, Int32], tuple[int, ...]]:
+    """Rays as the core takes them (origins, directions, t_min, t_max, skip), and their shape."""
+    o, d, shape = ray_arrays(origins, directions)
+    skipped = NO_SKIP if skip is None else per_ray(skip, np.int32, shape, "skip")
+    return (
+        o,
+        d,
+        per_ray(t_min, np.float32, shape, "t_min"),
+        per_ray(t_max, np.float32, shape, "t_max"),
+        skipped,
+    ), shape
