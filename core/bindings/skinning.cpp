@@ -48,7 +48,9 @@ FrameRows frame_rows(const std::optional<Rows>& rows, const DeformJob& job, std:
   const bool fits = static_cast<std::int64_t>(rows->shape(0)) == job.frames &&
                     static_cast<std::int64_t>(rows->shape(1)) == job.vertices &&
                     static_cast<std::int64_t>(rows->shape(2)) == width;
-  const bool packed = rows->stride(2) == 1 && (job.vertices <= 1 || rows->stride(1) == width);
+  // The strides of an array without elements mean nothing.
+  const bool packed = rows->size() == 0 || (rows->stride(2) == 1 &&
+                                            (job.vertices <= 1 || rows->stride(1) == width));
   require(fits && packed, name + ": expected (frames, vertices, " + std::to_string(width) +
                               "), contiguous within a frame");
   return {rows->data(), rows->stride(0)};

@@ -87,7 +87,7 @@ def influence_histogram(mesh: Mesh) -> dict[str, int]:
     """How many vertices are held by 0, 1, 2 … joints; empty for a mesh without influences.
 
     >>> import numpy as np
-    >>> from bunraku.model import Geometry
+    >>> from bunraku.model import Geometry, Mesh
     >>> held = Geometry(np.zeros((2, 3)), joints=[[0, 1], [0, 0]], weights=[[0.5, 0.5], [1, 0]])
     >>> influence_histogram(Mesh("m", (held,), ()))
     {'1': 1, '2': 1}
