@@ -252,6 +252,106 @@ class query:  # noqa: N801
         normal: NDArray[np.float32] | None,
     ) -> None: ...
 
+class posed:  # noqa: N801
+    """Rays on skins in any pose; core/posed/posed.hpp says what the arrays hold. Results are the
+    same bits at every level."""
+
+    class Tree:
+        """A geometry at rest, arranged for rays in any pose."""
+
+        def __init__(
+            self,
+            rig: skinning.Rig,
+            positions: NDArray[np.float32],
+            faces: NDArray[np.int32],
+            targets: Sequence[tuple[NDArray[np.int32], NDArray[np.float32] | None]],
+        ) -> None: ...
+        def pose(
+            self,
+            palette: NDArray[np.float32],
+            method: str,
+            morph_weights: NDArray[np.float32] | None,
+        ) -> posed.Pose: ...
+        def cast(
+            self,
+            palette: NDArray[np.float32],
+            method: str,
+            morph_weights: NDArray[np.float32] | None,
+            ox: float,
+            oy: float,
+            oz: float,
+            dx: float,
+            dy: float,
+            dz: float,
+            t_min: float = 0.0,
+            t_max: float = ...,
+        ) -> tuple[float, int, float, float] | None: ...
+        @property
+        def triangle_count(self) -> int: ...
+        @property
+        def joint_count(self) -> int: ...
+        @property
+        def leaf_count(self) -> int: ...
+        @property
+        def bytes(self) -> int: ...
+
+    class Pose:
+        """A palette, prepared for the rays of one pose."""
+
+        def closest(
+            self,
+            origins: NDArray[np.float32],
+            directions: NDArray[np.float32],
+            t_min: NDArray[np.float32],
+            t_max: NDArray[np.float32],
+            skip: NDArray[np.int32],
+            front_only: bool,
+            t: NDArray[np.float32],
+            primitive: NDArray[np.int32],
+            u: NDArray[np.float32],
+            v: NDArray[np.float32],
+            normal: NDArray[np.float32] | None,
+            boxes: NDArray[np.int32] | None,
+            triangles: NDArray[np.int32] | None,
+        ) -> None: ...
+        def any(
+            self,
+            origins: NDArray[np.float32],
+            directions: NDArray[np.float32],
+            t_min: NDArray[np.float32],
+            t_max: NDArray[np.float32],
+            skip: NDArray[np.int32],
+            front_only: bool,
+            hit: NDArray[np.bool_],
+        ) -> None: ...
+        def all(
+            self,
+            origins: NDArray[np.float32],
+            directions: NDArray[np.float32],
+            t_min: NDArray[np.float32],
+            t_max: NDArray[np.float32],
+            skip: NDArray[np.int32],
+            front_only: bool,
+        ) -> tuple[
+            NDArray[np.int64],
+            NDArray[np.float32],
+            NDArray[np.int32],
+            NDArray[np.float32],
+            NDArray[np.float32],
+        ]: ...
+        def cast(
+            self,
+            ox: float,
+            oy: float,
+            oz: float,
+            dx: float,
+            dy: float,
+            dz: float,
+            t_min: float = 0.0,
+            t_max: float = ...,
+        ) -> tuple[float, int, float, float] | None: ...
+        def survey(self) -> tuple[int, int]: ...
+
 class rotation:  # noqa: N801
     """Operations on each element of broadcast arrays; core/rotation/kernel.cpp names them all.
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import Note, RigError
-from bunraku.model import Character, Clip, Pose
+from bunraku.model import Character, Clip, Mesh, Pose
 from bunraku.model.arrays import Float32, Float64, Int32
 from bunraku.motion import bind, sample
 from bunraku.posing import global_transforms, node_palette, palette
+from bunraku.query import Hits, Pick, PosedGroup, SkinTree
+from bunraku.query.pick import held_by
 from bunraku.skinning import Method, deform_into
 
 
@@ -62,6 +65,10 @@ class Deformation:
     ranges: tuple[Range, ...]
     positions: Float32
     normals: Float32 | None = None
+
+
+# Meshes never change: their trees are built for the first ray, by (geometry, mirrored).
+_trees: WeakKeyDictionary[Mesh, dict[tuple[int, bool], SkinTree]] = WeakKeyDictionary()
 
 
 class Stage:
@@ -215,27 +222,130 @@ class Stage:
         # np.empty: every vertex of every range is written below.
         positions = np.empty((frames, self.vertex_count, 3), np.float32)
         directions = np.empty_like(positions) if normals else None
-        palettes: dict[int, Float32] = {}
-        for span in self.ranges:
-            attachment = self.character.attachments[span.attachment]
-            geometry = self.character.meshes[span.mesh].geometries[span.geometry]
-            skin = attachment.skin
-            if skin is None or geometry.joints is None:
-                matrices = node_palette(span.node, transforms)
-            else:
-                if skin not in palettes:
-                    palettes[skin] = palette(self.character.skins[skin], transforms)
-                matrices = palettes[skin]
+        for span, matrices, bend in self._palettes(transforms, method):
             deform_into(
-                geometry,
+                self.character.meshes[span.mesh].geometries[span.geometry],
                 matrices,
                 positions[:, span.start : span.stop],
                 None if directions is None else directions[:, span.start : span.stop],
-                method=method if skin is not None else "lbs",
+                method=bend,
                 morph_weights=pose.morph_weights[span.attachment],
             )
         moments = np.broadcast_to(np.asarray(times, np.float64), (frames,))
         return Deformation(moments, method, self.ranges, positions, directions)
+
+    def posed(self, time: float, *, method: Method = "lbs") -> PosedGroup:
+        """The surface at one time, ready for rays, without deforming it; see `query.SkinTree`.
+
+        Its triangles are the rows of `triangles`. Answers are those of `deform` and a `query.Bvh`
+        over all triangles, to the bit. The first call for a mesh builds its tree.
+        """
+        pose = self.pose(time)
+        transforms = global_transforms(self.character.skeleton, pose)
+        members = [
+            self._tree(span).at(
+                matrices[0], method=bend, morph_weights=pose.morph_weights[span.attachment][0]
+            )
+            for span, matrices, bend in self._palettes(transforms, method)
+        ]
+        return PosedGroup(members)
+
+    def cast(
+        self,
+        time: float,
+        origins: npt.ArrayLike,
+        directions: npt.ArrayLike,
+        *,
+        method: Method = "lbs",
+        t_min: npt.ArrayLike = 0.0,
+        t_max: npt.ArrayLike = np.inf,
+        normals: bool = False,
+    ) -> Hits:
+        """The closest hit of each of many rays at one time; `primitive` is a row of `triangles`.
+
+        For any hit and all hits, and for rays that come one by one, see `posed`.
+
+        Args:
+            origins, directions: (…, 3), world space; t counts in lengths of the direction.
+        """
+        return self.posed(time, method=method).closest_hit(
+            origins, directions, t_min=t_min, t_max=t_max, normals=normals
+        )
+
+    def pick(
+        self,
+        time: float,
+        origin: npt.ArrayLike,
+        direction: npt.ArrayLike,
+        *,
+        method: Method = "lbs",
+    ) -> Pick | None:
+        """What a ray meets first, or None.
+
+        >>> import bunraku
+        >>> stage = bunraku.Stage(bunraku.make_puppet(), 0)
+        >>> found = stage.pick(1.0, [0.02, 1, 5], [0, 0, -1])
+        >>> stage.character.skeleton.names[found.joints[0][0]], round(found.distance, 1)
+        ('spine', 4.9)
+        """
+        hits = self.cast(time, origin, direction, method=method, normals=True)
+        if hits.t.ndim:
+            raise RigError(f"origin, direction: expected one ray, found {hits.t.shape}; see cast")
+        start, along = np.asarray(origin, np.float64), np.asarray(direction, np.float64)
+        return self._described(hits, start, along)
+
+    def _described(self, hits: Hits, origin: Float64, direction: Float64) -> Pick | None:
+        row = triangle = int(hits.primitive)
+        if row < 0 or hits.normal is None:
+            return None
+        meshes = self.character.meshes
+        for span, part in ((each, i) for each in self.ranges for i in each.parts):
+            piece = meshes[span.mesh].parts[part]
+            count = len(piece.faces) if piece.topology == "triangles" else 0
+            if triangle < count:
+                break
+            triangle -= count
+        u, v, t = float(hits.u), float(hits.v), float(hits.t)
+        shares = np.array([1 - u - v, u, v])
+        skin = self.character.attachments[span.attachment].skin
+        geometry = meshes[span.mesh].geometries[span.geometry]
+        corners = span.wound(piece.faces)[triangle]
+        held = (
+            () if skin is None else held_by(geometry, self.character.skins[skin], corners, shares)
+        )
+        return Pick(
+            *(span.node, span.mesh, span.geometry, part, triangle, row, shares),
+            point=origin + t * direction,
+            normal=hits.normal.astype(np.float64),
+            distance=t * float(np.linalg.norm(direction)),
+            joints=held,
+        )
+
+    def _palettes(
+        self, transforms: Float64, method: Method
+    ) -> Iterator[tuple[Range, Float32, Method]]:
+        """The matrices (F, J, 3, 4) that move each range, and the method by which they do."""
+        palettes: dict[int, Float32] = {}
+        for span in self.ranges:
+            skin = self.character.attachments[span.attachment].skin
+            geometry = self.character.meshes[span.mesh].geometries[span.geometry]
+            if skin is None or geometry.joints is None:
+                yield span, node_palette(span.node, transforms), "lbs" if skin is None else method
+                continue
+            if skin not in palettes:
+                palettes[skin] = palette(self.character.skins[skin], transforms)
+            yield span, palettes[skin], method
+
+    def _tree(self, span: Range) -> SkinTree:
+        mesh = self.character.meshes[span.mesh]
+        trees = _trees.setdefault(mesh, {})
+        key = (span.geometry, span.mirrored)
+        if key not in trees:
+            parts = (mesh.parts[i] for i in span.parts)
+            faces = [span.wound(part.faces) for part in parts if part.topology == "triangles"]
+            all_faces = np.concatenate(faces) if faces else np.zeros((0, 3), np.int32)
+            trees[key] = SkinTree(mesh.geometries[span.geometry], all_faces)
+        return trees[key]
 
     def _check(self, pose: Pose) -> None:
         nodes = pose.translations.shape[1]

@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from bunraku.cli import bake, demo, info, render
+from bunraku.cli import bake, demo, info, pick, render
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -18,6 +18,7 @@ app = typer.Typer(
 app.command(name="info")(info.info)
 app.command(name="bake")(bake.bake)
 app.command(name="render")(render.render)
+app.command(name="pick")(pick.pick)
 app.command(name="demo")(demo.demo)
 
 

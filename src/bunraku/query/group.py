@@ -1,0 +1,151 @@
+"""Rays on several posed surfaces as if they were one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bunraku.model.arrays import Float32, Int32
+from bunraku.query.bvh import INFINITY
+from bunraku.query.hits import AllHits, Hits, shaped
+from bunraku.query.posed import Posed
+from bunraku.query.rays import broadcast_rays
+
+
+class PosedGroup:
+    """Several posed geometries; their triangles count through, one geometry after another.
+
+    Answers are those of one `Bvh` over all of their triangles, bent: of hits at the same t, the
+    lowest triangle is the closest.
+
+    Args:
+        members: the surfaces.
+
+    Attributes:
+        members: as given.
+        first: (M + 1,) the first triangle of each, and the number of all.
+    """
+
+    def __init__(self, members: Sequence[Posed]) -> None:
+        self.members = tuple(members)
+        counts = [len(member.tree.faces) for member in self.members]
+        self.first: npt.NDArray[np.int64] = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+
+    def closest_hit(
+        self,
+        origins: npt.ArrayLike,
+        directions: npt.ArrayLike,
+        *,
+        t_min: npt.ArrayLike = 0.0,
+        t_max: npt.ArrayLike = INFINITY,
+        skip: npt.ArrayLike | None = None,
+        front_only: bool = False,
+        normals: bool = False,
+    ) -> Hits:
+        """The closest hit of each ray with t_min ≤ t ≤ t_max; arguments as in `Bvh.closest_hit`.
+
+        Raises:
+            RigError: wrong shapes or types.
+        """
+        o, d, near, far, skipped, shape = _rays(origins, directions, t_min, t_max, skip)
+        n = len(o)
+        t, u, v = np.full(n, np.inf, np.float32), np.zeros(n, np.float32), np.zeros(n, np.float32)
+        primitive = np.full(n, -1, np.int32)
+        normal = np.zeros((n, 3), np.float32) if normals else None
+        for member, first in zip(self.members, self.first.tolist(), strict=False):
+            hits = member.closest_hit(
+                o,
+                d,
+                t_min=near,
+                t_max=np.minimum(far, t),
+                skip=_own(skipped, first, len(member.tree.faces)),
+                front_only=front_only,
+                normals=normals,
+            )
+            closer = hits.t < t
+            t[closer], u[closer], v[closer] = hits.t[closer], hits.u[closer], hits.v[closer]
+            primitive[closer] = hits.primitive[closer] + first
+            if normal is not None and hits.normal is not None:
+                normal[closer] = hits.normal[closer]
+        answers = (t, primitive, u, v, normal)
+        return Hits(*(None if a is None else shaped(a, shape) for a in answers))  # type: ignore[arg-type]
+
+    def any_hit(
+        self,
+        origins: npt.ArrayLike,
+        directions: npt.ArrayLike,
+        *,
+        t_min: npt.ArrayLike = 0.0,
+        t_max: npt.ArrayLike = INFINITY,
+        skip: npt.ArrayLike | None = None,
+        front_only: bool = False,
+    ) -> npt.NDArray[np.bool_]:
+        """Whether each ray hits anything with t_min ≤ t ≤ t_max."""
+        o, d, near, far, skipped, shape = _rays(origins, directions, t_min, t_max, skip)
+        hit = np.zeros(len(o), np.bool_)
+        for member, first in zip(self.members, self.first.tolist(), strict=False):
+            left = np.flatnonzero(~hit)
+            own = _own(skipped, first, len(member.tree.faces))
+            hit[left] = member.any_hit(
+                o[left],
+                d[left],
+                t_min=near[left],
+                t_max=far[left],
+                skip=own[left],
+                front_only=front_only,
+            )
+        return hit.reshape(shape)
+
+    def all_hits(
+        self,
+        origins: npt.ArrayLike,
+        directions: npt.ArrayLike,
+        *,
+        t_min: npt.ArrayLike = 0.0,
+        t_max: npt.ArrayLike = INFINITY,
+        skip: npt.ArrayLike | None = None,
+        front_only: bool = False,
+    ) -> AllHits:
+        """Every hit with t_min ≤ t ≤ t_max, sorted by t."""
+        o, d, near, far, skipped, _ = _rays(origins, directions, t_min, t_max, skip)
+        count = np.zeros(len(o), np.int64)
+        found: list[tuple[npt.NDArray[Any], ...]] = []
+        for member, first in zip(self.members, self.first.tolist(), strict=False):
+            own = _own(skipped, first, len(member.tree.faces))
+            hits = member.all_hits(o, d, t_min=near, t_max=far, skip=own, front_only=front_only)
+            each = np.diff(hits.first)
+            count += each
+            ray = np.repeat(np.arange(len(o)), each)
+            found.append((ray, hits.t, hits.primitive + np.int32(first), hits.u, hits.v))
+        begin = np.concatenate([[0], np.cumsum(count)])
+        if not found:
+            nothing = np.zeros(0, np.float32)
+            return AllHits(begin, nothing, np.zeros(0, np.int32), nothing, nothing)
+        ray, t, primitive, u, v = (np.concatenate(column) for column in zip(*found, strict=True))
+        order = np.lexsort((primitive, t, ray))
+        return AllHits(begin, t[order], primitive[order], u[order], v[order])
+
+    def __repr__(self) -> str:
+        return f"PosedGroup({len(self.members)} surfaces, {int(self.first[-1])} triangles)"
+
+
+def _rays(
+    origins: npt.ArrayLike,
+    directions: npt.ArrayLike,
+    t_min: npt.ArrayLike,
+    t_max: npt.ArrayLike,
+    skip: npt.ArrayLike | None,
+) -> tuple[Float32, Float32, Float32, Float32, Int32, tuple[int, ...]]:
+    rays, shape = broadcast_rays(origins, directions, t_min, t_max, skip)
+    n = len(rays[0])
+    each = (np.broadcast_to(a, (n,)) for a in rays[2:])
+    return (*rays[:2], *each, shape)  # type: ignore[return-value]
+
+
+def _own(skip: Int32, first: int, count: int) -> Int32:
+    """Which of a member's triangles each ray skips."""
+    own = (skip >= first) & (skip < first + count)
+    return np.where(own, skip - np.int32(first), np.int32(-1)).astype(np.int32)
