@@ -133,6 +133,11 @@ struct Elementwise {
   static constexpr int input_start(int i) { return i == 0 ? 0 : input_start(i - 1) + Op::kInputs[i - 1]; }
   static constexpr int output_start(int i) { return i == 0 ? 0 : output_start(i - 1) + Op::kOutputs[i - 1]; }
 
+  // Whether load_group reads a number more than there is of some input.
+  static constexpr bool reads_over(int i = 0) {
+    return i < kInputCount && (Op::kInputs[i] == 3 || reads_over(i + 1));
+  }
+
   template <class T, int I = 0>
   BUNRAKU_LANES static void load_repeated(const ElementwiseJob<T>& job, Vector<T>* in) {
     if constexpr (I < kInputCount) {
@@ -185,7 +190,8 @@ struct Elementwise {
 
   template <class T>
   static std::int64_t run(const ElementwiseJob<T>& job, std::int64_t count) {
-    constexpr int kCount = Lanes<T>::kCount, kOver = Op::kInputs[0] == 3 || Op::kInputs[kInputCount - 1] == 3;
+    if (count <= 0) return -1;
+    constexpr int kCount = Lanes<T>::kCount;
     Vector<T> in[input_start(kInputCount)]{}, out[output_start(kOutputCount)];
     Sink<tile_bytes<T>(0)> sink(job.outputs[0], job.stream);
     Sink<tile_bytes<T>(1)> second_sink(job.outputs[1], job.stream && kOutputCount == 2);
@@ -195,7 +201,7 @@ struct Elementwise {
     for (std::int64_t first = 0; first < count; first += kTile) {
       const std::int64_t left = count - first;
       const int size = left < kTile ? static_cast<int>(left) : kTile;
-      const int whole = in_groups ? (left > kTile ? kTile : static_cast<int>(left) - kOver) : 0;
+      const int whole = in_groups ? (left > kTile ? kTile : static_cast<int>(left) - reads_over()) : 0;
       T* const tile = reinterpret_cast<T*>(sink.tile());
       T* const second_tile = reinterpret_cast<T*>(second_sink.tile());
       Mask<T> any_refused{};
