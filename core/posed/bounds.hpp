@@ -27,7 +27,7 @@ using bvh::Quad;
 using bvh::Ray;
 
 inline constexpr float kInfinity = __builtin_inff();
-inline constexpr float kUnlike = 4e-6f;       // stretches that differ by less count as the same
+inline constexpr float kUnlike = 1.5e-6f;      // stretches that differ by less count as the same
 inline constexpr float kLeastCosine = 0.05f;  // below, the padding is too large to be of use
 inline constexpr int kMostDuals = 32;         // joints of a lane whose quaternions are compared
 inline constexpr float kRounding = 0x1p-20f;  // of the few operations after the sums
@@ -73,43 +73,80 @@ inline Eight displacement(const RestView& view, const Pose& pose, const Lane& la
   return shift;
 }
 
-// How far weights are from the shares of a dual-quaternion blend, and what the blend adds.
+// A dual-quaternion blend of a lane's joints: α lies within [least · w, most · w].
 struct Blend {
-  float least, most;  // α lies within [least · w, most · w]
-  float pad;          // per length of the diagonal that holds all p
+  float least, most;
+  float pad;          // what the blend adds to Σ α p
 };
 
-// The pairwise cosines of a lane's quaternions; false where the lane cannot be bounded.
-inline bool dual_blend(const RestView& view, const Pose& pose, const Lane& lane, Blend& blend) {
+// Where a slot takes a point, and how far a symmetric matrix S (xx, yy, zz, xy, xz, yz) may
+// stretch a vector: by its largest sum of a row.
+BUNRAKU_INLINE Quad moved_point(const float* columns, const Quad& p) {
+  const auto column = [&](int c) { return *reinterpret_cast<const Quad*>(columns + 8 * c); };
+  return column(3) + (column(0) * p[0] + column(1) * p[1] + column(2) * p[2]);
+}
+
+BUNRAKU_INLINE float largest_stretch(const float* s) {
+  const auto size = [&](int i) { return bvh::magnitude(s[i]); };
+  const float x = size(0) + size(3) + size(4), y = size(1) + size(3) + size(5), z = size(2) + size(4) + size(5);
+  const float xy = x > y ? x : y;
+  return xy > z ? xy : z;
+}
+
+// False where the lane cannot be bounded. The copies p_i, p_j of a vertex v are as far apart as
+// those of the lane's centre c, and 2 sin φ of |S (v − c)| more.
+inline bool dual_blend(const RestView& view, const Pose& pose, const Lane& lane, const Eight& shift, Blend& blend) {
   if (lane.count > kMostDuals) return false;
-  float q[4][kMostDuals];
+  const Quad centre = Quad{lane.centre[0], lane.centre[1], lane.centre[2], 0} + lower(shift);
+  const Quad wider = upper(shift);
+  const float radius = lane.radius + wider[0] + wider[1] + wider[2];
+  Quad q[kMostDuals], low{}, high{};
   const float* first = nullptr;
+  float size = 0;
   for (int i = 0; i < lane.count; ++i) {
-    const float* rows = pose.packed + skinning::kLanes + view.slots[lane.first + i] * skinning::kNarrowRows;
-    if (i == 0) first = rows;
-    float apart = 0, size = 0, dot = 0;
-    for (int r = 0; r < 6; ++r) {
-      const float a = first[skinning::kStretchRow + r], b = rows[skinning::kStretchRow + r];
-      apart = bvh::magnitude(a - b) > apart ? bvh::magnitude(a - b) : apart;
-      size = bvh::magnitude(a) > size ? bvh::magnitude(a) : size;
+    const std::int32_t slot = view.slots[lane.first + i];
+    const float* rows = pose.packed + skinning::kLanes + slot * skinning::kNarrowRows;
+    const Quad place = moved_point(pose.columns + 32 * slot, centre);
+    if (i == 0) {
+      first = rows, low = high = place;
+      size = largest_stretch(rows + skinning::kStretchRow);
+    }
+    low = place < low ? place : low;
+    high = place > high ? place : high;
+    float apart = 0;
+    for (int r = skinning::kStretchRow; r < skinning::kStretchRow + 6; ++r) {
+      const float off = bvh::magnitude(first[r] - rows[r]);
+      apart = off > apart ? off : apart;
     }
     if (!(apart <= kUnlike * size)) return false;
-    for (int r = 0; r < 4; ++r) dot += first[r] * rows[r];
-    for (int r = 0; r < 4; ++r) q[r][i] = dot < 0 ? -rows[r] : rows[r];
+    q[i] = *reinterpret_cast<const Quad*>(rows);
+    const Quad product = q[0] * q[i];
+    if (product[0] + product[1] + product[2] + product[3] < 0) q[i] = -q[i];
   }
   float cosine = 1;
   for (int i = 1; i < lane.count; ++i) {
     for (int j = 0; j < i; ++j) {
-      const float dot = q[0][i] * q[0][j] + q[1][i] * q[1][j] + q[2][i] * q[2][j] + q[3][i] * q[3][j];
+      const Quad product = q[i] * q[j];
+      const float dot = product[0] + product[1] + product[2] + product[3];
       cosine = dot < cosine ? dot : cosine;
     }
   }
   cosine -= 1e-6f;
   if (!(cosine > kLeastCosine)) return false;
-  const int joints = lane.count < view.most_influences ? lane.count : view.most_influences;
-  const float half = (1 - 1 / static_cast<float>(joints)) / 2;
-  const float norm = 1 - 2 * half * (1 - cosine);
-  blend = {cosine, 1 / norm, __builtin_sqrtf(1 - cosine * cosine) * half / norm * 1.0001f};
+  // Σ_{i<j} w_i w_j = (1 − Σ w²) / 2 is largest for equal weights, or where the heaviest joint
+  // has the least that it has anywhere and the others share the rest.
+  int joints = lane.count < view.most_influences ? lane.count : view.most_influences;
+  joints = joints < 2 ? 2 : joints;
+  const float others = static_cast<float>(joints - 1);
+  float heavy = view.shares[lane.first].weight - view.shares[lane.first].spread;
+  heavy = heavy > 1 / (others + 1) ? heavy : 1 / (others + 1);
+  const float pairs = (1 - heavy * heavy - (1 - heavy) * (1 - heavy) / others) / 2 + 1e-6f;
+  const float norm = 1 - 2 * pairs * (1 - cosine);
+  const float sine = __builtin_sqrtf(1 - cosine * cosine);
+  const Quad side = high - low;
+  const float apart = __builtin_sqrtf(side[0] * side[0] + side[1] * side[1] + side[2] * side[2]);
+  const float distance = apart + 2 * sine * size * radius + pose.slack;
+  blend = {cosine, 1 / norm, distance * sine * pairs / norm * 1.0001f};
   return true;
 }
 
@@ -129,7 +166,7 @@ BUNRAKU_INLINE Box bound_lane(const RestView& view, const Pose& pose, const Lane
   float pad = 0;
   if (lane.count > 1) {
     Blend blend{1, 1, 0};
-    if (kMethod == Method::dqs && !dual_blend(view, pose, lane, blend)) {
+    if (kMethod == Method::dqs && !dual_blend(view, pose, lane, shift, blend)) {
       return {Quad{} - kInfinity, Quad{} + kInfinity};
     }
     const auto weights = [&](int i, float& middle, float& most) {
@@ -152,9 +189,7 @@ BUNRAKU_INLINE Box bound_lane(const RestView& view, const Pose& pose, const Lane
       half += (most - middle) * absolute(apart) + most * e;
     }
     if constexpr (kMethod == Method::dqs) {
-      const Quad side = box.high - box.low;
-      const Quad square = side * side;
-      pad = blend.pad * __builtin_sqrtf(square[0] + square[1] + square[2]) + pose.slack * blend.most;
+      pad = blend.pad + pose.slack * blend.most;
     }
     // Numbers that overflow show up here, and bound nothing.
     box.low = half - half == 0 ? box.low : Quad{} - kInfinity;

@@ -212,24 +212,29 @@ void prepare(const RestView& view, Pose& pose) {
   job.packed = pose.packed;
   skinning::pack_batch(job, skinning::batch(job, 0));
 
-  float large = 0;  // how far any joint takes anything, |t| + Σ |R| · extent
+  Quad large{};  // how far any joint takes anything, |t| + Σ |R| · extent
   for (std::int64_t slot = 0; slot <= view.joints; ++slot) {
-    float* const to = pose.columns + 32 * slot;
-    const float* const matrix = pose.palette + 12 * (slot - 1);
-    float sizes[3] = {};
-    for (int c = 0; c < 4; ++c) {
-      for (int k = 0; k < 3; ++k) {
-        const float x = slot == 0 ? (c == k ? 1.0f : 0.0f) : matrix[4 * k + c];
-        const float size = bvh::magnitude(x);
-        to[8 * c + k] = x;
-        to[8 * c + 4 + k] = c < 3 ? size : size * view.rounding;
-        sizes[k] += c < 3 ? size * pose.extent : size;
-      }
-      to[8 * c + 3] = to[8 * c + 7] = 0;
+    Quad rows[3] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}};
+    if (slot > 0) __builtin_memcpy(rows, pose.palette + 12 * (slot - 1), sizeof rows);
+    const Quad a = __builtin_shufflevector(rows[0], rows[1], 0, 4, 1, 5);
+    const Quad b = __builtin_shufflevector(rows[0], rows[1], 2, 6, 3, 7);
+    const Quad zero{}, c = __builtin_shufflevector(rows[2], zero, 0, 4, 1, 5);
+    const Quad d = __builtin_shufflevector(rows[2], zero, 2, 6, 3, 7);
+    const Quad columns[4] = {__builtin_shufflevector(a, c, 0, 1, 4, 5), __builtin_shufflevector(a, c, 2, 3, 6, 7),
+                             __builtin_shufflevector(b, d, 0, 1, 4, 5), __builtin_shufflevector(b, d, 2, 3, 6, 7)};
+    auto* const to = reinterpret_cast<Quad*>(pose.columns + 32 * slot);
+    Quad reach{};
+    for (int k = 0; k < 4; ++k) {
+      const Quad size = absolute(columns[k]);
+      to[2 * k] = columns[k];
+      to[2 * k + 1] = k < 3 ? size : size * view.rounding;
+      reach += k < 3 ? size * pose.extent : size;
     }
-    for (const float size : sizes) large = size > large ? size : large;
+    large = reach > large ? reach : large;
   }
-  pose.slack = pose.method == Method::dqs ? 2e-5f * large : 0;
+  const float most = large[0] > large[1] ? large[0] : large[1];
+  const float farthest = most > large[2] ? most : large[2];
+  pose.slack = pose.method == Method::dqs ? 4e-5f * farthest : 0;
   for (float& x : pose.centre) x = 0;
   pose.reach = bvh::kLargest;
   if (view.node_count == 0) return;
@@ -246,18 +251,19 @@ void prepare(const RestView& view, Pose& pose) {
   }
   if (bounded) {
     for (int k = 0; k < 3; ++k) pose.centre[k] = low[k] + (high[k] - low[k]) / 2;
-    bound(view, pose, 0, pose.root);
     pose.reach = 0;
     for (int k = 0; k < 3; ++k) {
-      const float below = -bvh::least(bvh::load(pose.root.plane[k][0]));
-      const float above = bvh::greatest(bvh::load(pose.root.plane[k][1]));
+      for (int side = 0; side < 2; ++side) {
+        bvh::store(pose.root.plane[k][side], bvh::load(pose.root.plane[k][side]) - pose.centre[k]);
+      }
+      const float below = pose.centre[k] - low[k], above = high[k] - pose.centre[k];
       pose.reach = below > pose.reach ? below : pose.reach;
       pose.reach = above > pose.reach ? above : pose.reach;
     }
   } else if (pose.method == Method::dqs) {
     // The heaviest of K joints keeps |b| above 1 / K, so translations grow K-fold at most.
-    const float most = 4 * large * static_cast<float>(view.most_influences + 1);
-    pose.reach = most < bvh::kLargest ? most : bvh::kLargest;
+    const float reach = 4 * farthest * static_cast<float>(view.most_influences + 1);
+    pose.reach = reach < bvh::kLargest ? reach : bvh::kLargest;
   }
 }
 

@@ -30,6 +30,7 @@ struct alignas(32) Share {
 
 // The joints of one lane, the one with the largest weight first.
 struct Lane {
+  float centre[3], radius;                       // a ball around the vertices, for dual quaternions
   std::int32_t first;                            // in RestView::shares and slots
   std::int32_t count;
   std::int32_t morphs;                           // where its MorphBoxes begin …

@@ -113,6 +113,16 @@ float up(double x) {
   return static_cast<float>(std::min(x * (1 + 0x1p-22), double{std::numeric_limits<float>::max()}));
 }
 
+void put_ball(const Extent& box, Lane& lane) {
+  double square = 0;
+  for (int k = 0; k < 3; ++k) {
+    lane.centre[k] = static_cast<float>((double{box.low[k]} + box.high[k]) / 2);
+    const double half = std::max(double{box.high[k]} - lane.centre[k], double{lane.centre[k]} - box.low[k]);
+    square += half * half;
+  }
+  lane.radius = up(std::sqrt(square));
+}
+
 Share share_of(const Hold& hold, float rounding) {
   Share share;
   for (int k = 0; k < 3; ++k) {
@@ -322,19 +332,24 @@ void RestTree::bound_lanes(const bvh::TreeView& tree) {
       moved.begin();
       const std::int32_t parts = child < 0 ? add_leaf(~child) : add_node(child);
       float most = 0;
+      Extent box = holds.current().front().box;
       for (Hold& hold : holds.current()) {
         if (hold.parts < parts) hold.least = 0;
         most += hold.most;
+        box.grow(hold.box);
       }
       std::ranges::sort(holds.current(), [](const Hold& a, const Hold& b) {
         return std::tuple(-a.most, a.key) < std::tuple(-b.most, b.key);
       });
       if (holds.items.size() > at(std::numeric_limits<std::int32_t>::max())) throw std::length_error("too many joints");
       const auto count = static_cast<std::int32_t>(holds.current().size());
-      lanes_[at(n * kWidth + i)] = {static_cast<std::int32_t>(holds.first()), count,
-                                    static_cast<std::int32_t>(moved.first()),
-                                    static_cast<std::int32_t>(moved.current().size()),
-                                    count <= kMostWeighted && most <= kMostWeight};
+      Lane& lane = lanes_[at(n * kWidth + i)];
+      put_ball(box, lane);
+      lane.first = static_cast<std::int32_t>(holds.first());
+      lane.count = count;
+      lane.morphs = static_cast<std::int32_t>(moved.first());
+      lane.morph_count = static_cast<std::int32_t>(moved.current().size());
+      lane.weighted = count <= kMostWeighted && most <= kMostWeight;
     }
   }
   for (const Hold& hold : holds.items) {

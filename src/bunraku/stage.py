@@ -286,7 +286,7 @@ class Stage:
         >>> stage = bunraku.Stage(bunraku.make_puppet(), 0)
         >>> found = stage.pick(1.0, [0.02, 1, 5], [0, 0, -1])
         >>> stage.character.skeleton.names[found.joints[0][0]], round(found.distance, 1)
-        ('spine', 4.9)
+        ('chest', 4.9)
         """
         hits = self.cast(time, origin, direction, method=method, normals=True)
         if hits.t.ndim:
