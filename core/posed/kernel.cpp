@@ -9,6 +9,7 @@ namespace {
 using bvh::ClosestJob;
 using bvh::Hit;
 using bvh::Rays;
+using bvh::Ray;
 using bvh::TreeView;
 
 constexpr Hit kMiss{kInfinity, 0, 0, -1, -1, 0, 0};
