@@ -276,12 +276,13 @@ void bind_query(nb::module_& m) {
               std::optional<In<std::int32_t, 2>> faces, bool median, int width, int leaf_size) {
              const bvh::Source source = source_of(kind_named(kind), points, extents, faces);
              const nb::gil_scoped_release released;
-             new (self) Tree(source, {median, width, leaf_size});
+             new (self) Tree(source, {median, width, leaf_size, false});
            },
            nb::arg("kind"), nb::arg("points").noconvert(), nb::arg("extents").noconvert().none(),
            nb::arg("faces").noconvert().none(), nb::arg("median"), nb::arg("width"), nb::arg("leaf_size"));
   tree.def("refit",
-           [](Tree& self, In<float, 2> points, std::optional<In<float, 2>> extents) {
+           [](Tree& self, In<float, 2> points, std::optional<In<float, 2>> extents,
+              std::optional<In<std::int32_t, 2>> faces) {
              bvh::Source source{};
              source.kind = self.view().kind;
              source.points = rows(points, points.shape(0), 3, "points");
@@ -291,11 +292,13 @@ void bind_query(nb::module_& m) {
              const std::size_t width = source.kind == bvh::Kind::boxes ? 3 : 1;
              require(!extents || extents->shape(1) == width, "extents: expected " + std::to_string(width) + " columns");
              source.extents = rows(extents, points.shape(0), width, "extents");
+             source.faces = rows(faces, static_cast<std::size_t>(source.count), 3, "faces");
              const nb::gil_scoped_release released;
              const std::unique_lock held(self.gate());
              self.refit(source);
            },
-           nb::arg("points").noconvert(), nb::arg("extents").noconvert().none());
+           nb::arg("points").noconvert(), nb::arg("extents").noconvert().none(),
+           nb::arg("faces").noconvert().none());
   batch(tree, "closest", &closest, nb::arg("by_force"), nb::arg("t").noconvert(), nb::arg("primitive").noconvert(),
         nb::arg("u").noconvert(), nb::arg("v").noconvert(), nb::arg("normal").noconvert().none(),
         nb::arg("box_tests").noconvert().none(), nb::arg("primitive_tests").noconvert().none());

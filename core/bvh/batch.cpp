@@ -36,11 +36,14 @@ bool coherent(const TreeView& tree, const Rays& rays, std::int64_t begin, std::i
   return 2 * close > seen;
 }
 
+// In a tree that a second-level cache holds there is nothing to wait for: groups always win.
+constexpr std::int64_t kCachedPackets = 2048;
+
 template <typename Job, typename Run>
 void run_rays(const TreeView& tree, Job job, std::int64_t count, Run run) {
   parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
     Job part = job;
-    part.rays.coherent = coherent(tree, job.rays, begin, end);
+    part.rays.coherent = tree.packet_count <= kCachedPackets || coherent(tree, job.rays, begin, end);
     run(tree, part, begin, end);
   });
 }

@@ -4,232 +4,18 @@
 // leaves the lowest nodes half empty (3.6 children a node against 5.5, a fifth of all steps).
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
-#include <numeric>
 #include <utility>
 #include <vector>
 
+#include "bvh/split.hpp"
 #include "bvh/tree.hpp"
 #include "threads.hpp"
 
 namespace bunraku::bvh {
 namespace {
 
-typedef float Quad __attribute__((vector_size(16)));
-typedef std::int32_t QuadInt __attribute__((vector_size(16)));
-
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr int kBins = 16;
-constexpr int kFewBins = 8;              // for ranges below kFew primitives
-constexpr std::int64_t kFew = 128;
-constexpr int kFine = 4;                 // primitives of a range that is not split any further
-constexpr int kSteep = 40;               // from this depth on ranges are halved, whatever they cost
 constexpr std::int64_t kTask = 16384;    // primitives of a subtree that is worth a thread's turn
 constexpr std::int64_t kGrain = 16384;   // primitives of a range that is binned in one go
-
-Quad smaller(Quad a, Quad b) { return a < b ? a : b; }
-Quad larger(Quad a, Quad b) { return a > b ? a : b; }
-
-// The fourth lane of `low` carries the primitive's index, that of `high` nothing.
-struct Item {
-  Quad low, high;
-
-  std::int32_t primitive() const { return reinterpret_cast<const std::int32_t*>(&low)[3]; }
-  Quad centre() const { return low + high; }  // twice it, which does as well
-};
-
-struct Box {
-  Quad low = Quad{} + kInfinity;
-  Quad high = Quad{} - kInfinity;
-
-  void grow(Quad a, Quad b) {
-    low = smaller(low, a);
-    high = larger(high, b);
-  }
-  void grow(const Box& box) { grow(box.low, box.high); }
-  float area() const {
-    const Quad side = high - low;
-    return side[0] * (side[1] + side[2]) + side[1] * side[2];
-  }
-};
-
-struct Range {
-  std::int64_t begin = 0, end = 0;
-  Box box, centres;
-
-  std::int64_t count() const { return end - begin; }
-  void grow(const Item& item) {
-    box.grow(item.low, item.high);
-    centres.grow(item.centre(), item.centre());
-  }
-};
-
-struct Bin {
-  Box box;
-  std::int64_t count = 0;
-};
-
-struct Binning {
-  int bins;
-  Quad from, scale;
-
-  Binning(const Range& range, int count) : bins(count), from(range.centres.low) {
-    const Quad width = range.centres.high - range.centres.low;
-    for (int k = 0; k < 3; ++k) scale[k] = width[k] > 0 ? static_cast<float>(bins) * 0.999999f / width[k] : 0;
-    scale[3] = 0;
-    for (int k = 0; k < 3; ++k) {
-      if (!(scale[k] < kInfinity)) scale[k] = 0;
-    }
-    from[3] = 0;
-  }
-  QuadInt of(const Item& item) const {
-    Quad at = (item.centre() - from) * scale;
-    at[3] = 0;
-    const Quad last = Quad{} + static_cast<float>(bins - 1);
-    return __builtin_convertvector(smaller(at, last), QuadInt);
-  }
-};
-
-struct Split {
-  int axis = -1;
-  int bin = 0;                          // the last on the left
-  float cost = kInfinity;
-};
-
-struct Table {
-  Bin bin[3][kBins];
-
-  void add(const Item* items, std::int64_t begin, std::int64_t end, const Binning& binning) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const QuadInt at = binning.of(items[i]);
-      for (int k = 0; k < 3; ++k) {
-        Bin& to = bin[k][at[k]];
-        to.box.grow(items[i].low, items[i].high);
-        ++to.count;
-      }
-    }
-  }
-  void add(const Table& other) {
-    for (int k = 0; k < 3; ++k) {
-      for (int b = 0; b < kBins; ++b) {
-        bin[k][b].box.grow(other.bin[k][b].box);
-        bin[k][b].count += other.bin[k][b].count;
-      }
-    }
-  }
-  // SA(left) · packets(left) + SA(right) · packets(right), the least of it.
-  Split best(const Binning& binning, int leaf_size) const {
-    Split split;
-    const auto packets = [&](std::int64_t count) {
-      return static_cast<float>((count + leaf_size - 1) / leaf_size);
-    };
-    for (int k = 0; k < 3; ++k) {
-      if (!(binning.scale[k] > 0)) continue;
-      float right_cost[kBins];
-      Box box;
-      std::int64_t count = 0;
-      for (int b = binning.bins - 1; b > 0; --b) {
-        box.grow(bin[k][b].box);
-        count += bin[k][b].count;
-        right_cost[b] = count > 0 ? box.area() * packets(count) : kInfinity;
-      }
-      box = Box();
-      count = 0;
-      for (int b = 0; b + 1 < binning.bins; ++b) {
-        box.grow(bin[k][b].box);
-        count += bin[k][b].count;
-        if (count == 0) continue;
-        const float cost = box.area() * packets(count) + right_cost[b + 1];
-        if (cost < split.cost) split = {k, b, cost};
-      }
-    }
-    return split;
-  }
-};
-
-class Builder {
- public:
-  Builder(Item* items, const BuildOptions& options) : items_(items), options_(options) {}
-
-  // Too small to split. Half a packet still is: whether its halves share one is decided later.
-  bool is_small(const Range& range) const {
-    return range.count() <= (options_.median ? options_.leaf_size : std::min(options_.leaf_size, kFine));
-  }
-
-  // Splits in two parts of at least one primitive.
-  std::pair<Range, Range> split(const Range& range, int depth, bool in_parallel) const {
-    if (options_.median) return halve(range, longest(range.box), true);
-    if (depth >= kSteep) return halve(range, longest(range.centres), true);
-    const Binning binning(range, range.count() < kFew ? kFewBins : kBins);
-    Table table;
-    if (in_parallel) {
-      bin_in_parallel(range, binning, table);
-    } else {
-      table.add(items_, range.begin, range.end, binning);
-    }
-    const Split split = table.best(binning, options_.leaf_size);
-    if (split.axis < 0) return halve(range, 0, false);  // all centres in one place
-    return part(range, binning, split);
-  }
-
- private:
-  static int longest(const Box& box) {
-    const Quad side = box.high - box.low;
-    const int axis = side[0] >= side[1] ? 0 : 1;
-    return side[2] > side[axis] ? 2 : axis;
-  }
-
-  std::pair<Range, Range> halve(const Range& range, int axis, bool sorted) const {
-    Range left, right;
-    left.begin = range.begin;
-    left.end = right.begin = range.begin + range.count() / 2;
-    right.end = range.end;
-    if (sorted) {
-      std::nth_element(items_ + left.begin, items_ + left.end, items_ + right.end, [axis](const Item& a, const Item& b) {
-        const float x = a.centre()[axis], y = b.centre()[axis];
-        return x < y || (x == y && a.primitive() < b.primitive());
-      });
-    }
-    for (Range* half : {&left, &right}) {
-      for (std::int64_t i = half->begin; i < half->end; ++i) half->grow(items_[i]);
-    }
-    return {left, right};
-  }
-
-  std::pair<Range, Range> part(const Range& range, const Binning& binning, const Split& split) const {
-    Range left, right;
-    std::int64_t i = range.begin, j = range.end;
-    const auto on_left = [&](const Item& item) { return binning.of(item)[split.axis] <= split.bin; };
-    for (;;) {
-      while (i < j && on_left(items_[i])) left.grow(items_[i++]);
-      while (i < j && !on_left(items_[j - 1])) right.grow(items_[--j]);
-      if (i >= j) break;
-      std::swap(items_[i], items_[j - 1]);
-      left.grow(items_[i++]);
-      right.grow(items_[--j]);
-    }
-    left.begin = range.begin;
-    left.end = right.begin = i;
-    right.end = range.end;
-    return {left, right};
-  }
-
-  void bin_in_parallel(const Range& range, const Binning& binning, Table& table) const {
-    const std::int64_t chunks = (range.count() + kGrain - 1) / kGrain;
-    std::vector<Table> parts(static_cast<std::size_t>(chunks));
-    parallel_for(chunks, 1, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t c = begin; c < end; ++c) {
-        parts[static_cast<std::size_t>(c)].add(items_, range.begin + c * kGrain,
-                                               std::min(range.begin + (c + 1) * kGrain, range.end), binning);
-      }
-    });
-    for (const Table& one : parts) table.add(one);
-  }
-
-  Item* items_;
-  const BuildOptions& options_;
-};
 
 // A node of the binary tree. Children stand together, behind their parent.
 struct Branch {
@@ -294,42 +80,66 @@ Branch branch_over(const Range& range) {
   return branch;
 }
 
-// The binary tree over `whole`. Ranges of at most `small` primitives become tasks.
-std::vector<Branch> grow(const Builder& builder, const Range& whole, int depth, std::int64_t small, bool in_parallel,
-                         std::vector<Task>* tasks) {
-  std::vector<Branch> branches{branch_over(whole)};
+// Two halves for a branch that is not small; they follow on the list.
+void divide(std::vector<Branch>& branches, const Pending& whole, const std::pair<Range, Range>& halves,
+            std::vector<Pending>& list) {
+  const auto at = static_cast<std::int32_t>(branches.size());
+  branches[static_cast<std::size_t>(whole.branch)].left = at;
+  branches.push_back(branch_over(halves.first));
+  branches.push_back(branch_over(halves.second));
+  list.push_back({halves.second, at + 1, whole.depth + 1});
+  list.push_back({halves.first, at, whole.depth + 1});
+}
+
+// The binary tree over `whole`.
+std::vector<Branch> grow(const Builder& builder, const Range& whole, int depth) {
+  std::vector<Branch> branches;
+  branches.reserve(static_cast<std::size_t>(whole.count() / 2 + 2));
+  branches.push_back(branch_over(whole));
   std::vector<Pending> stack{{whole, 0, depth}};
   while (!stack.empty()) {
     const Pending now = stack.back();
     stack.pop_back();
-    if (builder.is_small(now.range)) continue;
-    if (tasks != nullptr && now.range.count() <= small) {
-      tasks->push_back({now.range, now.branch, now.depth, {}});
-      continue;
-    }
-    const auto [left, right] = builder.split(now.range, now.depth, in_parallel);
-    const auto at = static_cast<std::int32_t>(branches.size());
-    branches[static_cast<std::size_t>(now.branch)].left = at;
-    branches.push_back(branch_over(left));
-    branches.push_back(branch_over(right));
-    stack.push_back({right, at + 1, now.depth + 1});
-    stack.push_back({left, at, now.depth + 1});
+    if (!builder.is_small(now.range)) divide(branches, now, builder.split(now.range, now.depth), stack);
   }
   return branches;
 }
 
-// Near the root there are few ranges but large ones: threads share the binning. Further down
-// there are many: each thread takes subtrees of its own.
+// The top of the tree, level by level, its ranges split in parallel, down to those of at most
+// `small` primitives: the tasks.
+std::vector<Branch> grow_top(const Builder& builder, const Range& whole, std::int64_t small, std::vector<Task>& tasks) {
+  std::vector<Branch> branches{branch_over(whole)};
+  std::vector<Pending> level{{whole, 0, 0}};
+  while (!level.empty()) {
+    std::vector<std::pair<Range, Range>> halves(level.size());
+    parallel_for(static_cast<std::int64_t>(level.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+        if (level[i].range.count() > small) halves[i] = builder.split(level[i].range, level[i].depth);
+      }
+    });
+    std::vector<Pending> next;
+    for (std::size_t i = 0; i < level.size(); ++i) {
+      if (level[i].range.count() > small) {
+        divide(branches, level[i], halves[i], next);
+      } else {
+        tasks.push_back({level[i].range, level[i].branch, level[i].depth, {}});
+      }
+    }
+    level = std::move(next);
+  }
+  return branches;
+}
+
+// Threads share the levels near the root; further down each takes subtrees of its own.
 std::vector<Branch> grow_in_parallel(const Builder& builder, const Range& whole, const BuildOptions& options) {
   const std::int64_t small = std::max(kTask, whole.count() / (8 * thread_count()));
-  const bool shared = thread_count() > 1 && whole.count() > small;
   std::vector<Task> tasks;
-  std::vector<Branch> all = grow(builder, whole, 0, small, shared, shared ? &tasks : nullptr);
+  std::vector<Branch> all = grow_top(builder, whole, small, tasks);
   const std::size_t top = all.size();
   parallel_for(static_cast<std::int64_t>(tasks.size()), 1, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t t = begin; t < end; ++t) {
       Task& task = tasks[static_cast<std::size_t>(t)];
-      task.branches = grow(builder, task.range, task.depth, 0, false, nullptr);
+      task.branches = grow(builder, task.range, task.depth);
       Branch* const first = task.branches.data();
       for (std::size_t b = task.branches.size(); b-- > 0;) weigh(options, first, first[b]);
     }

@@ -21,7 +21,7 @@ struct Rays {
   PerRay<float> t_min, t_max;  // both ends count
   PerRay<std::int32_t> skip;   // a primitive that does not exist for the ray, or -1
   bool front_only;             // leave out triangles seen from behind
-  bool coherent;               // neighbours run close together: walk them in groups, not by turns
+  bool coherent;               // walk in groups, as neighbours run close together; else by turns
 };
 
 // One answer per ray. A miss is t = +inf, primitive = -1 and zeros.

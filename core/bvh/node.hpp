@@ -54,7 +54,7 @@ struct TreeView {
   Kind kind;
   Node* nodes;                 // nodes[0] is the root, unless there are no nodes
   Packet* packets;
-  Corners* corners;            // null unless triangles
+  Corners* corners;            // null unless triangles that are meant to move
   std::int64_t node_count;
   std::int64_t packet_count;
   std::int32_t root;           // 0, or ~0 for a tree of one packet, or kEmpty

@@ -92,8 +92,15 @@ inline Box fill_extents(Packet& packet, const Source& source) {
 }
 
 inline Box fill(const TreeView& tree, const Source& source, std::int32_t packet) {
-  if (tree.kind == Kind::triangles) return fill_triangles(tree.packets[packet], tree.corners[packet], source);
-  return fill_extents(tree.packets[packet], source);
+  Packet& to = tree.packets[packet];
+  if (tree.kind != Kind::triangles) return fill_extents(to, source);
+  if (tree.corners != nullptr) return fill_triangles(to, tree.corners[packet], source);
+  Corners corners;
+  for (int i = 0; i < kWidth; ++i) {
+    const std::int64_t primitive = to.primitive[i];
+    for (int c = 0; c < 3; ++c) corners.vertex[c][i] = primitive < 0 ? 0 : source.faces[3 * primitive + c];
+  }
+  return fill_triangles(to, corners, source);
 }
 
 inline void refit_packets(const TreeView& tree, const Source& source, std::int64_t begin, std::int64_t end) {

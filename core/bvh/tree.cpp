@@ -19,32 +19,35 @@ void require(bool condition, const std::string& what) {
   if (!condition) throw std::invalid_argument(what);
 }
 
+void check_faces(const Source& source) {
+  for (std::int64_t i = 0; i < 3 * source.count; ++i) {
+    const std::int32_t vertex = source.faces[i];
+    if (vertex >= 0 && vertex < source.point_count) continue;
+    throw std::invalid_argument("faces[" + std::to_string(i / 3) + ", " + std::to_string(i % 3) + "]: vertex " +
+                                std::to_string(vertex) + ", but there are " + std::to_string(source.point_count));
+  }
+}
+
 void check(const Source& source, const BuildOptions& options) {
   require(options.width >= 2 && options.width <= kWidth, "width: expected 2 … 8, found " + std::to_string(options.width));
   require(options.leaf_size >= 1 && options.leaf_size <= kWidth,
           "leaf_size: expected 1 … 8, found " + std::to_string(options.leaf_size));
   if (source.count > (1 << 30)) throw std::length_error("more than 2^30 primitives");
-  if (source.kind != Kind::triangles) return;
-  for (std::int64_t i = 0; i < 3 * source.count; ++i) {
-    const std::int32_t vertex = source.faces[i];
-    require(vertex >= 0 && vertex < source.point_count,
-            "faces[" + std::to_string(i / 3) + ", " + std::to_string(i % 3) + "]: vertex " + std::to_string(vertex) +
-                ", but there are " + std::to_string(source.point_count));
-  }
+  if (source.kind == Kind::triangles) check_faces(source);
 }
 
 // Middle of what is finite: any point would do, a near one keeps the margins small.
 void find_centre(const Source& source, float* centre) {
-  for (int k = 0; k < 3; ++k) {
-    float low = kInfinity, high = -kInfinity;
-    for (std::int64_t i = k; i < 3 * source.point_count; i += 3) {
-      const float x = source.points[i];
-      if (!(std::fabs(x) <= kLargest)) continue;
-      low = std::min(low, x);
-      high = std::max(high, x);
+  float low[3] = {kInfinity, kInfinity, kInfinity}, high[3] = {-kInfinity, -kInfinity, -kInfinity};
+  for (std::int64_t i = 0; i < source.point_count; ++i) {
+    for (int k = 0; k < 3; ++k) {
+      const float x = source.points[3 * i + k];
+      const bool usable = std::fabs(x) <= kLargest;
+      low[k] = usable && x < low[k] ? x : low[k];
+      high[k] = usable && x > high[k] ? x : high[k];
     }
-    centre[k] = low <= high ? low + (high - low) / 2 : 0;
   }
+  for (int k = 0; k < 3; ++k) centre[k] = low[k] <= high[k] ? low[k] + (high[k] - low[k]) / 2 : 0;
 }
 
 double area(const Node& node, int lane) {
@@ -62,11 +65,9 @@ Tree::Tree(const Source& source, const BuildOptions& options) : primitives_(sour
   nodes_ = std::move(skeleton.nodes);
   depth_ = skeleton.depth;
   packets_ = Pages<Packet>(static_cast<std::size_t>(skeleton.leaves));
-  if (source.kind == Kind::triangles) corners_ = Pages<Corners>(static_cast<std::size_t>(skeleton.leaves));
   view_.kind = source.kind;
   view_.nodes = nodes_.data();
   view_.packets = packets_.data();
-  view_.corners = corners_.data();
   view_.node_count = static_cast<std::int64_t>(nodes_.size());
   view_.packet_count = skeleton.leaves;
   view_.root = view_.node_count > 0 ? 0 : skeleton.leaves > 0 ? ~0 : kEmpty;
@@ -74,13 +75,7 @@ Tree::Tree(const Source& source, const BuildOptions& options) : primitives_(sour
   const auto fill = [&](std::int64_t packet, std::int64_t first, int count) {
     Packet& to = packets_[static_cast<std::size_t>(packet)];
     for (int i = 0; i < kWidth; ++i) {
-      const std::int32_t primitive = i < count ? skeleton.order[static_cast<std::size_t>(first + i)] : -1;
-      to.primitive[i] = primitive;
-      for (int row = 0; row < 9; ++row) to.data[row][i] = std::numeric_limits<float>::quiet_NaN();
-      if (view_.corners == nullptr) continue;
-      for (int c = 0; c < 3; ++c) {
-        view_.corners[packet].vertex[c][i] = primitive < 0 ? 0 : source.faces[3 * std::int64_t{primitive} + c];
-      }
+      to.primitive[i] = i < count ? skeleton.order[static_cast<std::size_t>(first + i)] : -1;
     }
   };
   if (view_.node_count == 0) {
@@ -105,14 +100,35 @@ Tree::Tree(const Source& source, const BuildOptions& options) : primitives_(sour
       }
     });
   }
+  if (source.kind == Kind::triangles && options.corners) keep_corners(source.faces);
   place(source);
   built_cost_ = cost();
+}
+
+void Tree::keep_corners(const std::int32_t* faces) {
+  corners_ = Pages<Corners>(packets_.size());
+  parallel_for(view_.packet_count, kNodeGrain, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t p = begin; p < end; ++p) {
+      for (int i = 0; i < kWidth; ++i) {
+        const std::int64_t primitive = view_.packets[p].primitive[i];
+        for (int c = 0; c < 3; ++c) {
+          corners_[static_cast<std::size_t>(p)].vertex[c][i] = primitive < 0 ? 0 : faces[3 * primitive + c];
+        }
+      }
+    }
+  });
+  view_.corners = corners_.data();
 }
 
 void Tree::refit(const Source& source) {
   require(source.kind == view_.kind && source.count == primitives_ && source.point_count == points_,
           "refit: expected as many primitives as were built, " + std::to_string(points_) + " points, found " +
               std::to_string(source.point_count));
+  if (source.kind == Kind::triangles && view_.corners == nullptr) {
+    require(source.faces != nullptr || primitives_ == 0, "refit: expected faces");
+    check_faces(source);
+    keep_corners(source.faces);
+  }
   place(source);
 }
 

@@ -14,6 +14,7 @@ struct BuildOptions {
   bool median = false;       // split at the median of the longest axis instead of by surface area
   int width = kWidth;        // children of a node, 2 … 8
   int leaf_size = kWidth;    // primitives of a packet, 1 … 8
+  bool corners = true;       // keep the packets' vertex indices; else the first refit adds them
 };
 
 class Tree {
@@ -22,7 +23,8 @@ class Tree {
   // std::length_error beyond 2^30 primitives.
   Tree(const Source& source, const BuildOptions& options);
 
-  // The same primitives elsewhere. Throws std::invalid_argument when their number differs.
+  // The same primitives elsewhere; faces are read by the first refit of a tree without corners.
+  // Throws std::invalid_argument when their number differs.
   void refit(const Source& source);
 
   const TreeView& view() const { return view_; }
@@ -39,6 +41,7 @@ class Tree {
 
  private:
   void place(const Source& source);
+  void keep_corners(const std::int32_t* faces);
 
   Pages<Node> nodes_;
   Pages<Packet> packets_;

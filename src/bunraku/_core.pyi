@@ -124,7 +124,10 @@ class query:  # noqa: N801
             leaf_size: int,
         ) -> None: ...
         def refit(
-            self, points: NDArray[np.float32], extents: NDArray[np.float32] | None
+            self,
+            points: NDArray[np.float32],
+            extents: NDArray[np.float32] | None,
+            faces: NDArray[np.int32] | None,
         ) -> None: ...
         def closest(
             self,

@@ -9,20 +9,17 @@ from tests.query.scenes import icosphere, soup
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("count", "transforms", "message"),
     [
-        (([], [0], [np.eye(4)]), r"tree_of\[0\]: tree 0, but there are 0"),
-        (([Bvh(*icosphere(0))], [0], [np.eye(3)]), r"transforms: expected shape \(1, 4, 4\)"),
-        (
-            ([Bvh(*icosphere(0))], [0], [np.zeros((4, 4))]),
-            r"transforms\[0\]: expected one that can",
-        ),
-        (([Bvh(*icosphere(0))], [0], [np.full((4, 4), np.nan)]), "expected finite numbers"),
+        (0, [np.eye(4)], r"tree_of\[0\]: tree 0, but there are 0"),
+        (1, [np.eye(3)], r"transforms: expected shape \(1, 4, 4\)"),
+        (1, [np.zeros((4, 4))], r"transforms\[0\]: expected one that can"),
+        (1, [np.full((4, 4), np.nan)], "expected finite numbers"),
     ],
 )
-def test_nonsense_is_refused(arguments, message):
+def test_nonsense_is_refused(count, transforms, message):
     with pytest.raises(RigError, match=message):
-        Scene(*arguments)
+        Scene([Bvh(*icosphere(0))] * count, [0], transforms)
 
 
 def test_an_empty_scene_answers():

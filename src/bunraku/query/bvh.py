@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from bunraku import _core
 from bunraku.errors import RigError, UnsupportedError
-from bunraku.model.arrays import Float32, Int32, checked, in_range
+from bunraku.model.arrays import Float32, Int32, checked
 from bunraku.query.hits import AllHits, Hits, Nearest, shaped
+from bunraku.query.primitives import Builder, Kind, Options, extents_of
 from bunraku.query.rays import broadcast_rays, per_ray, points_of
-
-Builder = Literal["sah", "median"]
-Kind = Literal["triangles", "boxes", "spheres"]
 
 INFINITY = float("inf")
 # The cost of a line through the tree, over that of a new tree, at which `update` builds anew.
@@ -68,8 +66,11 @@ class Bvh:
         leaf_size: int = 8,
     ) -> None:
         points = checked(vertices, np.float32, (None, 3), "vertices", finite=False)
-        triangles = checked(faces, np.int32, (None, 3), "faces")
-        in_range(triangles, len(points), "faces", "vertex")
+        # The core checks that faces are within the vertices: a second look would cost a tenth.
+        exact = isinstance(faces, np.ndarray) and faces.dtype == np.int32 and faces.ndim == 2
+        triangles = (
+            np.ascontiguousarray(faces) if exact else checked(faces, np.int32, (None, 3), "faces")
+        )
         self._set("triangles", points, None, triangles, builder, width, leaf_size)
 
     @classmethod
@@ -77,10 +78,7 @@ class Bvh:
         cls,
         low: npt.ArrayLike,
         high: npt.ArrayLike,
-        *,
-        builder: Builder = "sah",
-        width: int = 8,
-        leaf_size: int = 8,
+        **options: Unpack[Options],
     ) -> Bvh:
         """A tree over N axis-aligned boxes, corners (N, 3) float32 each.
 
@@ -91,9 +89,9 @@ class Bvh:
         >>> boxes.closest_hit([[-3, 0, 0], [0, 0, 0], [-3, 1, 0]], [1, 0, 0]).t
         array([2., 1., 2.], dtype=float32)
         """
-        points, extents = _extents("boxes", low, high, "low", "high")
+        points, extents = extents_of("boxes", low, high, "low", "high")
         self = cls.__new__(cls)
-        self._set("boxes", points, extents, None, builder, width, leaf_size)
+        self._set("boxes", points, extents, None, **options)
         return self
 
     @classmethod
@@ -101,10 +99,7 @@ class Bvh:
         cls,
         centers: npt.ArrayLike,
         radii: npt.ArrayLike,
-        *,
-        builder: Builder = "sah",
-        width: int = 8,
-        leaf_size: int = 8,
+        **options: Unpack[Options],
     ) -> Bvh:
         """A tree over N spheres, centres (N, 3) and radii (N,) float32.
 
@@ -114,9 +109,9 @@ class Bvh:
         >>> balls.closest_hit([[-3, 0, 0], [2, 0, 0]], [1, 0, 0]).t
         array([2., 1.], dtype=float32)
         """
-        points, extents = _extents("spheres", centers, radii, "centers", "radii")
+        points, extents = extents_of("spheres", centers, radii, "centers", "radii")
         self = cls.__new__(cls)
-        self._set("spheres", points, extents, None, builder, width, leaf_size)
+        self._set("spheres", points, extents, None, **options)
         return self
 
     def _set(
@@ -125,9 +120,9 @@ class Bvh:
         points: Float32,
         extents: Float32 | None,
         faces: Int32 | None,
-        builder: Builder,
-        width: int,
-        leaf_size: int,
+        builder: Builder = "sah",
+        width: int = 8,
+        leaf_size: int = 8,
     ) -> None:
         if builder not in ("sah", "median"):
             raise RigError(f"builder: expected sah or median, found {builder!r}")
@@ -141,7 +136,11 @@ class Bvh:
 
     def _build(self, points: Float32, extents: Float32 | None) -> None:
         self._points, self._extents = points, extents
-        self._tree = _core.query.Tree(self.kind, points, extents, self._faces, *self._options)
+        try:
+            tree = _core.query.Tree(self.kind, points, extents, self._faces, *self._options)
+        except ValueError as error:
+            raise RigError(str(error)) from None
+        self._tree = tree
         self.cast = self._tree.cast
 
     # --- rays --------------------------------------------------------------------------------
@@ -326,7 +325,7 @@ class Bvh:
             RigError: wrong shapes, or another number of them than at build.
         """
         points, more = self._moved(vertices, extents)
-        self._tree.refit(points, more)
+        self._tree.refit(points, more, self._faces)
         self._points, self._extents = points, more
 
     def rebuild(
@@ -359,7 +358,7 @@ class Bvh:
             return points, None
         if extents is None:
             raise RigError(f"extents: expected with {self.kind}")
-        return points, _extents(self.kind, points, extents, "vertices", "extents")[1]
+        return points, extents_of(self.kind, points, extents, "vertices", "extents")[1]
 
     # --- the tree itself ---------------------------------------------------------------------
 
@@ -400,14 +399,3 @@ class Bvh:
     def _need_triangles(self, what: str) -> None:
         if self.kind != "triangles":
             raise UnsupportedError(f"{what}: expected a tree over triangles, found {self.kind}")
-
-
-def _extents(
-    kind: Kind, points: npt.ArrayLike, extents: npt.ArrayLike, names: str, more: str
-) -> tuple[Float32, Float32]:
-    first = checked(points, np.float32, (None, 3), names, finite=False)
-    count = len(first)
-    if kind == "boxes":
-        return first, checked(extents, np.float32, (count, 3), more, finite=False)
-    radii = checked(extents, np.float32, (count,), more, finite=False)
-    return first, radii.reshape(count, 1)

@@ -85,4 +85,4 @@ class Nearest:
 
 def shaped(value: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
     """Rows of a batch back in the caller's leading shape."""
-    return value.reshape(shape + value.shape[1:])
+    return value if len(shape) == 1 else value.reshape(shape + value.shape[1:])

@@ -10,7 +10,18 @@ import numpy.typing as npt
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Int32
 
-NO_SKIP: Int32 = np.array([-1], np.int32)
+FLOAT32 = np.dtype(np.float32)
+
+
+def _constant(value: float, dtype: type[np.generic]) -> npt.NDArray[Any]:
+    array = np.array([value], dtype)
+    array.flags.writeable = False
+    return array
+
+
+NO_SKIP: Int32 = _constant(-1, np.int32)
+# What callers mostly leave t_min and t_max at.
+USUAL: dict[float, Float32] = {t: _constant(t, np.float32) for t in (0.0, float("inf"))}
 
 
 def points_of(value: npt.ArrayLike, place: str) -> Float32:
@@ -20,6 +31,8 @@ def points_of(value: npt.ArrayLike, place: str) -> Float32:
         RigError: another shape, or not real numbers.
     """
     array = np.asarray(value)
+    if array.dtype is FLOAT32 and array.ndim and array.shape[-1] == 3 and array.flags.c_contiguous:
+        return array
     if array.dtype.kind not in "iuf":
         raise RigError(f"{place}: expected numbers, found {array.dtype}")
     if array.ndim == 0 or array.shape[-1] != 3:
@@ -36,6 +49,8 @@ def per_ray(
     Raises:
         RigError: neither one value nor the rays' shape, or not numbers.
     """
+    if type(value) is float and value in USUAL:
+        return USUAL[value]
     array = np.asarray(value)
     wanted = "iu" if np.issubdtype(dtype, np.integer) else "iuf"
     if array.dtype.kind not in wanted:
@@ -51,6 +66,8 @@ def ray_arrays(
 ) -> tuple[Float32, Float32, tuple[int, ...]]:
     """Origins and directions as (N, 3), broadcast against one another, and their leading shape."""
     o, d = points_of(origins, "origins"), points_of(directions, "directions")
+    if o.shape == d.shape and o.ndim == 2:
+        return o, d, o.shape[:-1]
     if o.shape != d.shape:
         try:
             shape = np.broadcast_shapes(o.shape, d.shape)

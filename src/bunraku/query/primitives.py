@@ -1,0 +1,37 @@
+"""What a tree can be built over, and how."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+import numpy as np
+import numpy.typing as npt
+
+from bunraku.model.arrays import Float32, checked
+
+Builder = Literal["sah", "median"]
+Kind = Literal["triangles", "boxes", "spheres"]
+
+
+class Options(TypedDict, total=False):
+    """How a tree is built; see `Bvh`."""
+
+    builder: Builder
+    width: int
+    leaf_size: int
+
+
+def extents_of(
+    kind: Kind, points: npt.ArrayLike, extents: npt.ArrayLike, names: str, more: str
+) -> tuple[Float32, Float32]:
+    """Corners of boxes, or centres of spheres and radii as a column: float32, checked.
+
+    Raises:
+        RigError: shapes that do not match.
+    """
+    first = checked(points, np.float32, (None, 3), names, finite=False)
+    count = len(first)
+    if kind == "boxes":
+        return first, checked(extents, np.float32, (count, 3), more, finite=False)
+    radii = checked(extents, np.float32, (count,), more, finite=False)
+    return first, radii.reshape(count, 1)
