@@ -23,10 +23,10 @@ Method = Literal["lbs", "dqs"]
 
 # Rays at one pose from which on bending the whole mesh and refitting a tree is cheaper: as many,
 # and one more for each so many triangles. On 85,000 triangles bending takes 0.2 ms, a refit 0.9 ms,
-# and a ray 2.5 µs (DQS: 10) instead of 0.4. A tree to refit takes twenty times that to build, so
+# and a ray 2.5 µs (DQS: 16) instead of 0.4. A tree to refit takes twenty times that to build, so
 # the first is built when the rays of all poses together are worth it.
 FEWEST_RAYS = 32
-TRIANGLES_PER_RAY: dict[Method, int] = {"lbs": 150, "dqs": 500}
+TRIANGLES_PER_RAY: dict[Method, int] = {"lbs": 150, "dqs": 1000}
 BUILD = 20
 
 
@@ -116,7 +116,7 @@ class Posed:
     """A geometry in one pose, which no one has computed: made by `SkinTree.at`.
 
     Any number of threads may ask at once. Once so many rays have been asked for that bending the
-    whole mesh would have been cheaper (about one for each 150 triangles under "lbs", 500 under
+    whole mesh would have been cheaper (about one for each 150 triangles under "lbs", 1000 under
     "dqs"), that is done, and a `Bvh` answers from then on; the answers are the same.
     """
 
