@@ -8,7 +8,7 @@
 //
 // Dual quaternions: duals.hpp puts a vertex as such a mean with other weights, and an offset.
 //
-// Shares hold the margin for the rounding of linear blends (see prepare.cpp); that of dual
+// Shares hold the margin for the rounding of linear blends (see rest.cpp); that of dual
 // quaternions, and of palettes that are orthonormal only to their rounding, is Pose::slack.
 
 #include "bvh/refit.hpp"

@@ -75,7 +75,7 @@ struct RestView {
   std::int32_t most_influences;                  // of a vertex
   std::int32_t most_morphs;                      // entries of a leaf
   float extent;                                  // largest |coordinate| at rest
-  float rounding;                                // of linear blends, relative: see prepare.cpp
+  float rounding;                                // of linear blends, relative: see rest.cpp
 };
 
 // One palette, prepared. Linear palettes are taken as they are, and so are their bounds.

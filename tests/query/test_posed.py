@@ -247,6 +247,17 @@ def test_many_rays_bend_the_mesh_once_and_answer_the_same():
     assert len(tree._idle) == 1  # each pose left its tree to the next
 
 
+def test_a_pose_stays_what_it_was():
+    rng = np.random.default_rng(14)
+    geometry, faces = skin(rng, vertices=100, influences=2, joints=3, morphs=1)
+    matrices, weights = palette(rng, 3, "rigid"), np.array([0.5], np.float32)
+    bent = deform(geometry, matrices, morph_weights=weights).positions[0]
+    posed = SkinTree(geometry, faces).at(matrices, morph_weights=weights)
+    matrices[...], weights[...] = 0, 9
+    assert_same(posed, bent, faces, *rays_at(rng, bent, 10))
+    np.testing.assert_array_equal(posed.positions(), bent)
+
+
 def test_two_poses_at_once_do_not_share_a_tree():
     rng = np.random.default_rng(12)
     geometry, faces = skin(rng, vertices=300, influences=2, joints=4)

@@ -133,7 +133,8 @@ class Posed:
     ) -> None:
         if method not in ("lbs", "dqs"):
             raise RigError(f"method: expected ['lbs', 'dqs'], found {method!r}")
-        matrices = checked(palette, np.float32, (None, 3, 4), "palette")
+        # Copies: poses look at them again whenever they are asked.
+        matrices = checked(palette, np.float32, (None, 3, 4), "palette").copy()
         if tree.geometry.joints is None and len(matrices) != 1:
             raise RigError(
                 f"palette: expected 1 matrix for a geometry without joints, found {len(matrices)}"
@@ -147,7 +148,8 @@ class Posed:
         self._weights: Float32 | None = None
         if morph_weights is not None:
             morphs = tree.geometry.morphs
-            self._weights = checked(morph_weights, np.float32, (len(morphs),), "morph_weights")
+            given = checked(morph_weights, np.float32, (len(morphs),), "morph_weights")
+            self._weights = given.copy()
         self.tree, self.method, self._palette = tree, method, matrices
         self._pose = tree._tree.pose(matrices, method, self._weights)
         self.cast = self._pose.cast
