@@ -4,6 +4,7 @@
 // leaves the lowest nodes half empty (3.6 children a node against 5.5, a fifth of all steps).
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -21,7 +22,7 @@ constexpr std::int64_t kGrain = 16384;   // primitives of a range that is binned
 struct Branch {
   Box box;
   std::int32_t begin, count;
-  std::int32_t left;            // 0: none
+  Branch* halves;               // two, or null
   float cost[kWidth];           // [i]: of the subtree as at most i + 1 children of a wide node
   std::int8_t share[kWidth];    // [i]: of these, how many the left half becomes; -1: better fewer;
                                 // [0]: 1 if the subtree is best a wide node, 0 for a leaf
@@ -32,15 +33,15 @@ struct Branch {
 constexpr float kNodeCost = 1.0f;
 constexpr float kPacketCost = 1.2f;
 
-void weigh(const BuildOptions& options, Branch* all, Branch& branch) {
+void weigh(const BuildOptions& options, Branch& branch) {
   const float area = branch.box.area();
   const float leaf = branch.count <= options.leaf_size ? area * kPacketCost : kInfinity;
   for (int i = 0; i < options.width; ++i) branch.share[i] = 0;
-  if (branch.left == 0) {
+  if (branch.halves == nullptr) {
     for (int i = 0; i < options.width; ++i) branch.cost[i] = leaf;
     return;
   }
-  const Branch &left = all[branch.left], &right = all[branch.left + 1];
+  const Branch &left = branch.halves[0], &right = branch.halves[1];
   for (int i = 1; i < options.width; ++i) {
     float best = kInfinity;
     for (int k = 1; k <= i; ++k) {
@@ -58,123 +59,114 @@ void weigh(const BuildOptions& options, Branch* all, Branch& branch) {
   }
 }
 
-// A subtree that one thread builds, to hang into the top of the tree.
-struct Task {
-  Range range;
-  std::int32_t branch;
-  int depth;
-  std::vector<Branch> branches;
+// Pairs of branches in blocks that never move: subtrees of different threads need no merging.
+class Branches {
+ public:
+  Branch* add_two() {
+    if (used_ == kBlock) {
+      blocks_.push_back(std::make_unique_for_overwrite<Branch[]>(kBlock));
+      used_ = 0;
+    }
+    used_ += 2;
+    return blocks_.back().get() + used_ - 2;
+  }
+  // Halves before what they are halves of.
+  template <typename Visit>
+  void from_the_last(Visit visit) {
+    for (auto block = blocks_.rbegin(); block != blocks_.rend(); ++block) {
+      for (std::size_t i = block == blocks_.rbegin() ? used_ : kBlock; i-- > 0;) visit((*block)[i]);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kBlock = 1024;
+  std::vector<std::unique_ptr<Branch[]>> blocks_;
+  std::size_t used_ = kBlock;
 };
 
 struct Pending {
   Range range;
-  std::int32_t branch;
+  Branch* branch;
   int depth;
 };
 
-Branch branch_over(const Range& range) {
-  Branch branch{};
+void set(Branch& branch, const Range& range) {
   branch.box = range.box;
   branch.begin = static_cast<std::int32_t>(range.begin);
   branch.count = static_cast<std::int32_t>(range.count());
-  return branch;
+  branch.halves = nullptr;
 }
 
-// Two halves for a branch that is not small; they follow on the list.
-void divide(std::vector<Branch>& branches, const Pending& whole, const std::pair<Range, Range>& halves,
-            std::vector<Pending>& list) {
-  const auto at = static_cast<std::int32_t>(branches.size());
-  branches[static_cast<std::size_t>(whole.branch)].left = at;
-  branches.push_back(branch_over(halves.first));
-  branches.push_back(branch_over(halves.second));
-  list.push_back({halves.second, at + 1, whole.depth + 1});
-  list.push_back({halves.first, at, whole.depth + 1});
+void divide(Branches& branches, const Pending& whole, const std::pair<Range, Range>& halves, std::vector<Pending>& list) {
+  Branch* const two = whole.branch->halves = branches.add_two();
+  set(two[0], halves.first);
+  set(two[1], halves.second);
+  list.push_back({halves.second, two + 1, whole.depth + 1});
+  list.push_back({halves.first, two, whole.depth + 1});
 }
 
-// The binary tree over `whole`.
-std::vector<Branch> grow(const Builder& builder, const Range& whole, int depth) {
-  std::vector<Branch> branches;
-  branches.reserve(static_cast<std::size_t>(whole.count() / 2 + 2));
-  branches.push_back(branch_over(whole));
-  std::vector<Pending> stack{{whole, 0, depth}};
+// Everything below `whole`, built and weighed.
+void grow(const Builder& builder, const BuildOptions& options, const Pending& whole, Branches& branches) {
+  std::vector<Pending> stack{whole};
   while (!stack.empty()) {
     const Pending now = stack.back();
     stack.pop_back();
     if (!builder.is_small(now.range)) divide(branches, now, builder.split(now.range, now.depth), stack);
   }
-  return branches;
+  branches.from_the_last([&](Branch& branch) { weigh(options, branch); });
+  weigh(options, *whole.branch);
 }
 
-// The top of the tree, level by level, its ranges split in parallel, down to those of at most
-// `small` primitives: the tasks.
-std::vector<Branch> grow_top(const Builder& builder, const Range& whole, std::int64_t small, std::vector<Task>& tasks) {
-  std::vector<Branch> branches{branch_over(whole)};
-  std::vector<Pending> level{{whole, 0, 0}};
-  while (!level.empty()) {
-    std::vector<std::pair<Range, Range>> halves(level.size());
-    parallel_for(static_cast<std::int64_t>(level.size()), 1, [&](std::int64_t begin, std::int64_t end) {
-      for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-        if (level[i].range.count() > small) halves[i] = builder.split(level[i].range, level[i].depth);
+// The binary tree. Threads share the levels near the root, splitting the ranges of a level in
+// parallel; further down each takes subtrees of its own.
+struct Binary {
+  Branch root;
+  Branches top;
+  std::vector<Branches> rest;
+
+  Binary(const Builder& builder, const BuildOptions& options, const Range& whole) {
+    const std::int64_t small = thread_count() > 1 ? std::max(kTask, whole.count() / (8 * thread_count())) : whole.count();
+    std::vector<Pending> level{{whole, &root, 0}}, tasks;
+    set(root, whole);
+    while (!level.empty()) {
+      std::vector<std::pair<Range, Range>> halves(level.size());
+      parallel_for(static_cast<std::int64_t>(level.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+        for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+          if (level[i].range.count() > small) halves[i] = builder.split(level[i].range, level[i].depth);
+        }
+      });
+      std::vector<Pending> next;
+      for (std::size_t i = 0; i < level.size(); ++i) {
+        if (level[i].range.count() > small) {
+          divide(top, level[i], halves[i], next);
+        } else {
+          tasks.push_back(level[i]);
+        }
+      }
+      level = std::move(next);
+    }
+    rest.resize(tasks.size());
+    parallel_for(static_cast<std::int64_t>(tasks.size()), 1, [&](std::int64_t begin, std::int64_t end) {
+      for (auto t = static_cast<std::size_t>(begin); t < static_cast<std::size_t>(end); ++t) {
+        grow(builder, options, tasks[t], rest[t]);
       }
     });
-    std::vector<Pending> next;
-    for (std::size_t i = 0; i < level.size(); ++i) {
-      if (level[i].range.count() > small) {
-        divide(branches, level[i], halves[i], next);
-      } else {
-        tasks.push_back({level[i].range, level[i].branch, level[i].depth, {}});
-      }
-    }
-    level = std::move(next);
+    // A task's root is weighed already, and keeps its weight: it has its halves now.
+    top.from_the_last([&](Branch& branch) { weigh(options, branch); });
+    weigh(options, root);
   }
-  return branches;
-}
-
-// Threads share the levels near the root; further down each takes subtrees of its own.
-std::vector<Branch> grow_in_parallel(const Builder& builder, const Range& whole, const BuildOptions& options) {
-  const std::int64_t small = std::max(kTask, whole.count() / (8 * thread_count()));
-  std::vector<Task> tasks;
-  std::vector<Branch> all = grow_top(builder, whole, small, tasks);
-  const std::size_t top = all.size();
-  parallel_for(static_cast<std::int64_t>(tasks.size()), 1, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t t = begin; t < end; ++t) {
-      Task& task = tasks[static_cast<std::size_t>(t)];
-      task.branches = grow(builder, task.range, task.depth);
-      Branch* const first = task.branches.data();
-      for (std::size_t b = task.branches.size(); b-- > 0;) weigh(options, first, first[b]);
-    }
-  });
-  std::size_t total = top;
-  for (const Task& task : tasks) total += task.branches.size() - 1;
-  all.reserve(total);
-  std::vector<bool> weighed(top);
-  for (const Task& task : tasks) {
-    // The task's first branch takes the place it was made for; the others follow at the end.
-    const auto offset = static_cast<std::int32_t>(all.size()) - 1;
-    const auto moved = [offset](Branch branch) {
-      if (branch.left != 0) branch.left += offset;
-      return branch;
-    };
-    all[static_cast<std::size_t>(task.branch)] = moved(task.branches[0]);
-    weighed[static_cast<std::size_t>(task.branch)] = true;
-    for (std::size_t b = 1; b < task.branches.size(); ++b) all.push_back(moved(task.branches[b]));
-  }
-  for (std::size_t b = top; b-- > 0;) {
-    if (!weighed[b]) weigh(options, all.data(), all[b]);
-  }
-  return all;
-}
+};
 
 // The roots of the subtrees that `branch`, dealt `slots` children of a wide node, becomes.
-void deal(const std::vector<Branch>& all, std::int32_t branch, int slots, std::vector<std::int32_t>& children) {
-  const Branch& it = all[static_cast<std::size_t>(branch)];
-  while (slots > 1 && it.share[slots - 1] < 0) --slots;
-  if (slots == 1 || it.share[slots - 1] == 0) {
-    children.push_back(branch);
+void deal(const Branch& branch, int slots, std::vector<const Branch*>& children) {
+  while (slots > 1 && branch.share[slots - 1] < 0) --slots;
+  const int left = slots > 1 ? branch.share[slots - 1] : 0;
+  if (left == 0) {
+    children.push_back(&branch);
     return;
   }
-  deal(all, it.left, it.share[slots - 1], children);
-  deal(all, it.left + 1, slots - it.share[slots - 1], children);
+  deal(branch.halves[0], left, children);
+  deal(branch.halves[1], slots - left, children);
 }
 
 Node empty_node() {
@@ -190,31 +182,30 @@ Node empty_node() {
   return node;
 }
 
-void collapse(const std::vector<Branch>& all, const BuildOptions& options, Skeleton& skeleton) {
+void collapse(const Branch& root, const BuildOptions& options, Skeleton& skeleton) {
   struct Open {
-    std::int32_t branch, parent;
+    const Branch* branch;
+    std::int32_t parent;
     int lane, depth;
   };
   std::vector<Node> nodes;
-  std::vector<Open> stack{{0, -1, 0, 0}};
-  std::vector<std::int32_t> children;
+  std::vector<Open> stack{{&root, -1, 0, 0}};
+  std::vector<const Branch*> children;
   while (!stack.empty()) {
     const Open now = stack.back();
     stack.pop_back();
     const auto index = static_cast<std::int32_t>(nodes.size());
     if (now.parent >= 0) nodes[static_cast<std::size_t>(now.parent)].child[now.lane] = index;
     skeleton.depth = std::max(skeleton.depth, now.depth + 1);
-    const Branch& branch = all[static_cast<std::size_t>(now.branch)];
     children.clear();
-    deal(all, branch.left, branch.deal, children);
-    deal(all, branch.left + 1, options.width - branch.deal, children);
+    deal(now.branch->halves[0], now.branch->deal, children);
+    deal(now.branch->halves[1], options.width - now.branch->deal, children);
     Node node = empty_node();
     for (int i = static_cast<int>(children.size()) - 1; i >= 0; --i) {
-      const std::int32_t child = children[static_cast<std::size_t>(i)];
-      const Branch& its = all[static_cast<std::size_t>(child)];
-      if (its.share[0] == 0) {
-        node.child[i] = ~its.begin;
-        node.spare[i] = its.count;
+      const Branch* const child = children[static_cast<std::size_t>(i)];
+      if (child->share[0] == 0) {
+        node.child[i] = ~child->begin;
+        node.spare[i] = child->count;
         ++skeleton.leaves;
       } else {
         stack.push_back({child, index, i, now.depth + 1});
@@ -292,7 +283,8 @@ Skeleton build(const Source& source, const BuildOptions& options) {
   if (source.count <= options.leaf_size) {
     skeleton.leaves = source.count > 0 ? 1 : 0;
   } else {
-    collapse(grow_in_parallel(builder, whole, options), options, skeleton);
+    const Binary binary(builder, options, whole);
+    collapse(binary.root, options, skeleton);
   }
   skeleton.order = Pages<std::int32_t>(count);
   for (std::size_t i = 0; i < count; ++i) skeleton.order[i] = items[i].primitive();
