@@ -103,20 +103,12 @@ inline Box fill(const TreeView& tree, const Source& source, std::int32_t packet)
   return fill_triangles(to, corners, source);
 }
 
-// Packets ahead whose faces are fetched: a new tree visits them in no order of theirs.
-inline constexpr std::int32_t kAhead = 4;
-
 inline void refit_packets(const TreeView& tree, const Source& source, std::int64_t begin, std::int64_t end) {
   for (std::int64_t n = begin; n < end; ++n) {
     Node& node = tree.nodes[n];
     for (int i = 0; i < kWidth; ++i) {
       const std::int32_t child = node.child[i];
       if (child >= 0 || child == kEmpty) continue;
-      if (tree.corners == nullptr && source.faces != nullptr && ~child + kAhead < tree.packet_count) {
-        for (const std::int32_t primitive : tree.packets[~child + kAhead].primitive) {
-          if (primitive >= 0) __builtin_prefetch(source.faces + 3 * std::int64_t{primitive});
-        }
-      }
       const Box box = fill(tree, source, ~child);
       for (int k = 0; k < 3; ++k) {
         node.plane[k][0][i] = box.low[k] - tree.centre[k];

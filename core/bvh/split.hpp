@@ -17,7 +17,8 @@ inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 inline constexpr int kBins = 16;
 inline constexpr int kLeastBins = 4;            // small ranges have few: 16 from 240 primitives on
 inline constexpr int kPrimitivesPerBin = 20;
-inline constexpr std::int64_t kSample = 2048;   // large ranges are judged by every second, third … primitive
+inline constexpr std::int64_t kSample = 512;   // larger ranges are judged by every second, third … primitive
+inline constexpr float kFlat = 0.5f;           // axes shorter than this share of the longest are not tried
 inline constexpr int kFine = 4;                 // primitives of a range that is not split any further
 inline constexpr int kSteep = 40;               // from this depth on ranges are halved, whatever they cost
 
@@ -71,13 +72,16 @@ struct Bin {
 struct Binning {
   int bins;
   Quad from, scale;
+  bool used[3];
 
   Binning(const Range& range, int count) : bins(count), from(range.centres.low) {
     const Quad width = range.centres.high - range.centres.low;
     for (int k = 0; k < 3; ++k) scale[k] = width[k] > 0 ? static_cast<float>(bins) * 0.999999f / width[k] : 0;
     scale[3] = 0;
+    const float longest = std::max({width[0], width[1], width[2]});
     for (int k = 0; k < 3; ++k) {
       if (!(scale[k] < kInfinity)) scale[k] = 0;
+      used[k] = scale[k] > 0 && width[k] > kFlat * longest;
     }
     from[3] = 0;
   }
@@ -108,6 +112,7 @@ struct Table {
     for (std::int64_t i = begin; i < end; i += step) {
       const QuadInt at = binning.of(items[i]);
       for (int k = 0; k < 3; ++k) {
+        if (!binning.used[k]) continue;
         Bin& to = bin[k][at[k]];
         to.low = smaller(to.low, items[i].low);
         to.high = larger(to.high, items[i].high);
@@ -122,7 +127,7 @@ struct Table {
       return static_cast<float>((count + leaf_size - 1) / leaf_size);
     };
     for (int k = 0; k < 3; ++k) {
-      if (!(binning.scale[k] > 0)) continue;
+      if (!binning.used[k]) continue;
       float right_cost[kBins];
       Box box;
       std::int64_t count = 0;
@@ -205,21 +210,55 @@ class Builder {
 
   template <typename OnLeft>
   std::pair<Range, Range> part(const Range& range, int axis, OnLeft left_of) const {
-    Range left, right;
-    std::int64_t i = range.begin, j = range.end;
     const auto on_left = [&](const Item& item) { return left_of(item.low[axis] + item.high[axis]); };
-    for (;;) {
-      while (i < j && on_left(items_[i])) left.grow(items_[i++]);
-      while (i < j && !on_left(items_[j - 1])) right.grow(items_[--j]);
-      if (i >= j) break;
-      std::swap(items_[i], items_[j - 1]);
-      left.grow(items_[i++]);
-      right.grow(items_[--j]);
-    }
+    Range left, right;
     left.begin = range.begin;
-    left.end = right.begin = i;
+    left.end = right.begin = separate(range.begin, range.end, on_left);
     right.end = range.end;
+    for (Range* half : {&left, &right}) {
+      for (std::int64_t i = half->begin; i < half->end; ++i) half->grow(items_[i]);
+    }
     return {left, right};
+  }
+
+  // Moves those on the left to the front and says where the others begin. Which side an item is on
+  // is a coin toss to the branch predictor, so blocks are looked through first and swapped after
+  // (Edelkamp and Weiß 2016): 500 to 420 ms for 1.3M triangles whose order says nothing of where
+  // they are, 350 to 365 for neatly ordered ones.
+  template <typename OnLeft>
+  std::int64_t separate(std::int64_t i, std::int64_t j, OnLeft on_left) const {
+    constexpr int kBlock = 32;
+    std::uint8_t wrong_left[kBlock], wrong_right[kBlock];
+    int lefts = 0, rights = 0, left_from = 0, right_from = 0;
+    while (j - i > 2 * kBlock) {
+      if (lefts == 0) {
+        left_from = 0;
+        for (int k = 0; k < kBlock; ++k) {
+          wrong_left[lefts] = static_cast<std::uint8_t>(k);
+          lefts += !on_left(items_[i + k]);
+        }
+      }
+      if (rights == 0) {
+        right_from = 0;
+        for (int k = 0; k < kBlock; ++k) {
+          wrong_right[rights] = static_cast<std::uint8_t>(k);
+          rights += on_left(items_[j - 1 - k]);
+        }
+      }
+      const int swaps = std::min(lefts, rights);
+      for (int k = 0; k < swaps; ++k) {
+        std::swap(items_[i + wrong_left[left_from + k]], items_[j - 1 - wrong_right[right_from + k]]);
+      }
+      lefts -= swaps, rights -= swaps, left_from += swaps, right_from += swaps;
+      if (lefts == 0) i += kBlock;
+      if (rights == 0) j -= kBlock;
+    }
+    for (;;) {
+      while (i < j && on_left(items_[i])) ++i;
+      while (i < j && !on_left(items_[j - 1])) --j;
+      if (i >= j) return i;
+      std::swap(items_[i++], items_[--j]);
+    }
   }
 
   Item* items_;
