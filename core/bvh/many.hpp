@@ -12,7 +12,6 @@ namespace bunraku::BUNRAKU_LEVEL::bvh {
 // A ray with what is found for it. `index` is its place in the batch.
 template <typename Result>
 struct Task {
-  Slabs slabs;
   Ray ray;
   Result result;
   std::int64_t index;
@@ -54,7 +53,6 @@ BUNRAKU_INLINE void walk_by_turns(const TreeView& tree, std::int64_t begin, std:
       task.index = next++;
       task.result = nothing;
       if (start(task.ray, task.index) && tree.root != kEmpty) {
-        task.slabs = Slabs(task.ray);
         walker.top = walker.stack;
         walker.current = tree.root;
         return true;
@@ -80,7 +78,7 @@ BUNRAKU_INLINE void walk_by_turns(const TreeView& tree, std::int64_t begin, std:
       nodes = 0;
       for (int i = 0; i < count; ++i) {
         Walker<Result>& walker = walkers[at_node[i]];
-        walker.current = descend(tree.nodes[walker.current], walker.task.ray, walker.task.slabs, walker.stack, walker.top);
+        walker.current = descend(tree.nodes[walker.current], walker.task.ray, Slabs(walker.task.ray), walker.stack, walker.top);
         place(at_node[i]);
       }
     } while (nodes > kTurns / 2);
@@ -119,7 +117,6 @@ BUNRAKU_INLINE void walk_in_groups(const TreeView& tree, std::int64_t begin, std
       Task<Result>& task = group[i];
       task.result = nothing;
       if (!start(task.ray, first + i)) continue;
-      task.slabs = Slabs(task.ray);
       walking |= 1u << i;
     }
     WaitingGroup* top = stack;
@@ -141,7 +138,7 @@ BUNRAKU_INLINE void walk_in_groups(const TreeView& tree, std::int64_t begin, std
       for (; rays != 0; rays &= rays - 1) {
         const int i = lowest(rays);
         Eight near;
-        const Mask met = meet(node.plane, group[i].ray, group[i].slabs, near);
+        const Mask met = meet(node.plane, group[i].ray, Slabs(group[i].ray), near);
         nearest = met ? min(near, nearest) : nearest;
         meeting |= met & static_cast<std::int32_t>(1u << i);
       }

@@ -26,7 +26,7 @@ struct Lanes {
   unsigned front;
 };
 
-// Vertices relative to the origin, corner by axis.
+// Vertices relative to the origin: corner, then axis in the ray's turned order x, y, z.
 typedef Eight Relative[3][3];
 
 BUNRAKU_INLINE double edge(float ax, float ay, float bx, float by) {
@@ -66,14 +66,14 @@ inline __attribute__((noinline)) bool decide_exactly(const float* ax, const floa
   return true;
 }
 
-// `relative`: the corners minus the ray's origin, rounded once. NaN lanes are never hit.
+// The corners minus the ray's origin were rounded once. NaN lanes are never hit.
 template <bool kStrict>
 BUNRAKU_INLINE void test_triangles(const Relative& relative, const Ray& ray, Lanes& out) {
   const Eight shear_x = splat(ray.shear_x), shear_y = splat(ray.shear_y);
   const auto &a = relative[0], &b = relative[1], &c = relative[2];
-  const Eight ax = a[ray.x] - shear_x * a[ray.z], ay = a[ray.y] - shear_y * a[ray.z];
-  const Eight bx = b[ray.x] - shear_x * b[ray.z], by = b[ray.y] - shear_y * b[ray.z];
-  const Eight cx = c[ray.x] - shear_x * c[ray.z], cy = c[ray.y] - shear_y * c[ray.z];
+  const Eight ax = a[0] - shear_x * a[2], ay = a[1] - shear_y * a[2];
+  const Eight bx = b[0] - shear_x * b[2], by = b[1] - shear_y * b[2];
+  const Eight cx = c[0] - shear_x * c[2], cy = c[1] - shear_y * c[2];
   const Eight u = cx * by - cy * bx;
   const Eight v = ax * cy - ay * cx;
   const Eight w = bx * ay - by * ax;
@@ -116,14 +116,15 @@ BUNRAKU_INLINE void test_triangles(const Relative& relative, const Ray& ray, Lan
   }
   const Eight margin = largest * kPrimitiveMargin;
   Eight enter = splat(-kInfinity), leave = splat(kInfinity);
+  const int axes[3] = {ray.x, ray.y, ray.z};
   for (int k = 0; k < 3; ++k) {
-    const Eight inverse = splat(ray.inverse[k]);
+    const Eight inverse = splat(ray.inverse[axes[k]]);
     const Eight one = (low_corner[k] - margin) * inverse, other = (high_corner[k] + margin) * inverse;
     enter = max(enter, min(one, other));
     leave = min(leave, max(one, other));
   }
   out.hit &= bits(enter <= leave);
-  const Eight along = u_weight * a[ray.z] + v_weight * b[ray.z] + w_weight * c[ray.z];
+  const Eight along = u_weight * a[2] + v_weight * b[2] + w_weight * c[2];
   const Eight depth = ray.direction[ray.z] < 0 ? -along : along;
   store(out.t, min(max(depth, enter), leave) / splat(ray.scale));
   store(out.u, v_weight);
@@ -185,10 +186,11 @@ template <Kind kKind, bool kStrict = false>
 BUNRAKU_INLINE void test(const Packet& packet, const Ray& ray, Lanes& out) {
   if constexpr (kKind == Kind::triangles) {
     Relative relative;
+    const int axes[3] = {ray.x, ray.y, ray.z};
     for (int k = 0; k < 3; ++k) {
-      const Eight origin = splat(ray.origin[k]);
+      const Eight origin = splat(ray.origin[axes[k]]);
       for (int corner = 0; corner < 3; ++corner) {
-        relative[corner][k] = load(packet.data[3 * corner + k]) - origin;
+        relative[corner][k] = load(packet.data[3 * corner + axes[k]]) - origin;
       }
     }
     test_triangles<kStrict>(relative, ray, out);

@@ -27,13 +27,13 @@ inline constexpr float kDepthSlack = 4 * kStep;       // between t of a hit and 
 inline constexpr float kInfinity = __builtin_inff();
 
 struct Ray {
-  float origin[3];
-  float direction[3];
+  alignas(16) float origin[4];  // fourth numbers are idle: all of these are written as one vector
+  float direction[4];
+  float inverse[4];             // |d[z]| / d per axis, capped
+  float near_shift[4], far_shift[4];
+  int near_side[4];             // 0 or 1: which plane of the axis is met first
   int x, y, z;                  // axes after the turn that makes z the longest
   float shear_x, shear_y;       // direction[x] / direction[z], direction[y] / direction[z]
-  float inverse[3];             // |d[z]| / d per axis, capped
-  float near_shift[3], far_shift[3];
-  int near_side[3];             // 0 or 1: which plane of the axis is met first
   float scale;                  // |d[z]|
   float t_min, t_max;           // t_max shrinks to the closest hit
   float s_min, s_max;           // the same for boxes, a little wider
@@ -55,17 +55,19 @@ BUNRAKU_INLINE bool prepare(Ray& ray, const TreeView& tree, const float* origin,
   typedef std::int32_t QuadMask __attribute__((vector_size(16)));
   const Quad o{origin[0], origin[1], origin[2], 0}, d{direction[0], direction[1], direction[2], 0};
   const Quad finite = (o - o) + (d - d);
-  int z = magnitude(direction[0]) >= magnitude(direction[1]) ? 0 : 1;
-  if (magnitude(direction[2]) > magnitude(direction[z])) z = 2;
-  ray.scale = magnitude(direction[z]);
-  if (!(finite[0] + finite[1] + finite[2] == 0) || !(ray.scale > 0) || !(t_min <= t_max)) return false;
-  const int next = z == 2 ? 0 : z + 1, last = 3 - z - next;
-  const bool back = direction[z] < 0;  // the turn keeps the winding
-  ray.x = back ? last : next;
-  ray.y = back ? next : last;
-  ray.z = z;
   const Quad size = reinterpret_cast<Quad>(reinterpret_cast<QuadMask>(d) & INT32_MAX);
-  const Quad slopes = d / direction[z];
+  const float sizes[3] = {size[0], size[1], size[2]};
+  int z = sizes[1] > sizes[0];
+  z = sizes[2] > sizes[z] ? 2 : z;
+  ray.scale = sizes[z];
+  if (!(finite[0] + finite[1] + finite[2] == 0) || !(ray.scale > 0) || !(t_min <= t_max)) return false;
+  const float longest = direction[z];
+  const bool back = longest < 0;  // the turn keeps the winding
+  constexpr std::int8_t kTurned[2][3][2] = {{{1, 2}, {2, 0}, {0, 1}}, {{2, 1}, {0, 2}, {1, 0}}};
+  ray.x = kTurned[back][z][0];
+  ray.y = kTurned[back][z][1];
+  ray.z = z;
+  const Quad slopes = d / longest;
   // Steeper than the cap the sign is all that matters; zeros and denormals end up here.
   Quad inverse = ray.scale / d;
   const Quad capped = reinterpret_cast<Quad>((reinterpret_cast<QuadMask>(d) & INT32_MIN) |
@@ -79,16 +81,17 @@ BUNRAKU_INLINE bool prepare(Ray& ray, const TreeView& tree, const float* origin,
   const Quad margin = reinterpret_cast<Quad>(reinterpret_cast<QuadMask>(inverse) & INT32_MAX) *
                       (kNodeMargin * widen * (far + tree.reach));
   const Quad near_shift = -shift - margin, far_shift = margin - shift;
-  for (int a = 0; a < 3; ++a) {
-    ray.origin[a] = origin[a];
-    ray.direction[a] = direction[a];
-    ray.inverse[a] = inverse[a];
-    ray.near_shift[a] = near_shift[a];
-    ray.far_shift[a] = far_shift[a];
-    ray.near_side[a] = inverse[a] < 0;
-  }
-  ray.shear_x = slopes[ray.x];
-  ray.shear_y = slopes[ray.y];
+  alignas(16) float slope[4];
+  const auto write = [](float* to, const Quad& from) { *reinterpret_cast<Quad*>(to) = from; };
+  write(ray.origin, o);
+  write(ray.direction, d);
+  write(ray.inverse, inverse);
+  write(ray.near_shift, near_shift);
+  write(ray.far_shift, far_shift);
+  write(slope, slopes);
+  *reinterpret_cast<QuadMask*>(ray.near_side) = (inverse < 0) & 1;
+  ray.shear_x = slope[ray.x];
+  ray.shear_y = slope[ray.y];
   ray.t_min = t_min;
   ray.s_min = t_min * ray.scale;
   ray.s_min -= magnitude(ray.s_min) * kDepthSlack;

@@ -16,7 +16,9 @@ from bunraku.query.primitives import Builder, Kind, Options, extents_of
 from bunraku.query.rays import broadcast_rays, per_ray, points_of
 
 INFINITY = float("inf")
-# The cost of a line through the tree, over that of a new tree, at which `update` builds anew.
+# The `quality` at which `update` builds anew. Rays slow down as it says: 1.2, 1.5, 2.0, 2.8 for a
+# twisted sphere of 80k triangles take 1.2, 1.45, 1.9, 2.3 × as long as in a new tree. A build costs
+# about 18 refits; at 1.5 it is earned back by two rays a triangle, at 2 by one.
 WORN = 1.5
 
 
@@ -340,7 +342,11 @@ class Bvh:
     def update(
         self, vertices: npt.ArrayLike, extents: npt.ArrayLike | None = None
     ) -> Literal["refit", "rebuild"]:
-        """Refit, and build anew if the tree has become 1.5 × as costly as it was; says which."""
+        """Refit, and build anew where `quality` then exceeds 1.5; says which was done.
+
+        From there on rays take half as long again as in a new tree, which two rays a triangle
+        earn back. With fewer rays at each position `refit` is better, with many `rebuild`.
+        """
         self.refit(vertices, extents)
         if self.quality <= WORN:
             return "refit"
