@@ -92,7 +92,7 @@ BUNRAKU_INLINE void write(const TreeView& tree, const ClosestJob& job, std::int6
 
 template <Kind kKind>
 void closest_of(const TreeView& tree, const ClosestJob& job, std::int64_t begin, std::int64_t end) {
-  walk_many(
+  walk_many<true>(
       tree, job.rays.coherent, begin, end, kMiss,
       [&](Ray& ray, std::int64_t r) { return start(tree, job.rays, r, ray); },
       [&](std::int32_t packet, Ray& ray, Hit& best) {
@@ -130,7 +130,7 @@ void force_of(const TreeView& tree, const ClosestJob& job, std::int64_t begin, s
 
 template <Kind kKind>
 void any_of(const TreeView& tree, const AnyJob& job, std::int64_t begin, std::int64_t end) {
-  walk_many(
+  walk_many<false>(
       tree, job.rays.coherent, begin, end, false,
       [&](Ray& ray, std::int64_t r) { return start(tree, job.rays, r, ray); },
       [&](std::int32_t packet, const Ray& ray, bool& found) {
@@ -157,7 +157,7 @@ void all_of(const TreeView& tree, const AllJob& job, std::int64_t begin, std::in
 
 template <Kind kKind, bool kWinding>
 void count_of(const TreeView& tree, const CountJob& job, std::int64_t begin, std::int64_t end) {
-  walk_many(
+  walk_many<false>(
       tree, job.rays.coherent, begin, end, std::int32_t{0},
       [&](Ray& ray, std::int64_t r) { return start(tree, job.rays, r, ray); },
       [&](std::int32_t packet, const Ray& ray, std::int32_t& count) {

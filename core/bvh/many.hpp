@@ -41,7 +41,7 @@ struct Walker {
 //
 // Walkers at nodes and walkers at packets have turns of their own: what comes next is then mostly
 // what came before, which the branch predictor needs.
-template <typename Result, typename Start, typename Visit, typename Finish>
+template <bool kOrdered, typename Result, typename Start, typename Visit, typename Finish>
 BUNRAKU_INLINE void walk_by_turns(const TreeView& tree, std::int64_t begin, std::int64_t end, const Result& nothing,
                                   Start start, Visit visit, Finish finish) {
   Walker<Result> walkers[kTurns];
@@ -78,7 +78,7 @@ BUNRAKU_INLINE void walk_by_turns(const TreeView& tree, std::int64_t begin, std:
       nodes = 0;
       for (int i = 0; i < count; ++i) {
         Walker<Result>& walker = walkers[at_node[i]];
-        walker.current = descend(tree.nodes[walker.current], walker.task.ray, Slabs(walker.task.ray), walker.stack, walker.top);
+        walker.current = descend<kOrdered>(tree.nodes[walker.current], walker.task.ray, Slabs(walker.task.ray), walker.stack, walker.top);
         place(at_node[i]);
       }
     } while (nodes > kTurns / 2);
@@ -105,7 +105,7 @@ struct WaitingGroup {
 };
 
 // As walk_by_turns(), for neighbours that run close together.
-template <typename Result, typename Start, typename Visit, typename Finish>
+template <bool kOrdered, typename Result, typename Start, typename Visit, typename Finish>
 BUNRAKU_INLINE void walk_in_groups(const TreeView& tree, std::int64_t begin, std::int64_t end, const Result& nothing,
                                    Start start, Visit visit, Finish finish) {
   Task<Result> group[kGroup];
@@ -148,24 +148,24 @@ BUNRAKU_INLINE void walk_in_groups(const TreeView& tree, std::int64_t begin, std
       alignas(32) std::uint32_t meets[kWidth];
       store(near, nearest);
       *reinterpret_cast<Mask*>(meets) = meeting;
-      WaitingGroup* const bottom = top;
+      [[maybe_unused]] WaitingGroup* const bottom = top;
       for (; children != 0; children &= children - 1) {
         const int lane = lowest(children);
         *top++ = {node.child[lane], meets[lane], near[lane]};
       }
-      sort_waiting(bottom, top);
+      if constexpr (kOrdered) sort_waiting(bottom, top);
     }
     for (int i = 0; i < count; ++i) finish(first + i, group[i].ray, group[i].result);
   }
 }
 
-template <typename Result, typename Start, typename Visit, typename Finish>
+template <bool kOrdered, typename Result, typename Start, typename Visit, typename Finish>
 BUNRAKU_INLINE void walk_many(const TreeView& tree, bool coherent, std::int64_t begin, std::int64_t end,
                               const Result& nothing, Start start, Visit visit, Finish finish) {
   if (coherent) {
-    walk_in_groups(tree, begin, end, nothing, start, visit, finish);
+    walk_in_groups<kOrdered>(tree, begin, end, nothing, start, visit, finish);
   } else {
-    walk_by_turns(tree, begin, end, nothing, start, visit, finish);
+    walk_by_turns<kOrdered>(tree, begin, end, nothing, start, visit, finish);
   }
 }
 
