@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku import _core
-from bunraku.errors import RigError, UnsupportedError
+from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Int32, checked
 from bunraku.query.hits import AllHits, Hits, Nearest, shaped
-from bunraku.query.primitives import Builder, Kind, Options, extents_of
+from bunraku.query.primitives import Builder, Kind, Options, extents_of, need_triangles
 from bunraku.query.rays import broadcast_rays, per_ray, points_of
 
 INFINITY = float("inf")
@@ -68,7 +68,7 @@ class Bvh:
         leaf_size: int = 8,
     ) -> None:
         points = checked(vertices, np.float32, (None, 3), "vertices", finite=False)
-        # The core checks that faces are within the vertices: a second look would cost a tenth.
+        # The core checks the range: a second look would cost a tenth of the build.
         exact = isinstance(faces, np.ndarray) and faces.dtype == np.int32 and faces.ndim == 2
         triangles = (
             np.ascontiguousarray(faces) if exact else checked(faces, np.int32, (None, 3), "faces")
@@ -253,7 +253,7 @@ class Bvh:
         (array([1., 4.], dtype=float32), array([[2. , 1. , 0. ],
                [1. , 0.5, 0. ]], dtype=float32))
         """
-        self._need_triangles("closest_point")
+        need_triangles(self.kind, "closest_point")
         given = points_of(points, "points")
         shape, flat = given.shape[:-1], given.reshape(-1, 3)
         n = len(flat)
@@ -271,7 +271,7 @@ class Bvh:
         that the ray meets counts once, as if the ray lay infinitesimally beside it. A point on
         the surface is on either side.
         """
-        self._need_triangles("winding")
+        need_triangles(self.kind, "winding")
         given = points_of(points, "points")
         shape, flat = given.shape[:-1], given.reshape(-1, 3)
         up = np.broadcast_to(np.array([0, 0, 1], np.float32), flat.shape)
@@ -401,7 +401,3 @@ class Bvh:
 
     def __repr__(self) -> str:
         return f"Bvh({self.primitive_count} {self.kind}, depth {self.depth})"
-
-    def _need_triangles(self, what: str) -> None:
-        if self.kind != "triangles":
-            raise UnsupportedError(f"{what}: expected a tree over triangles, found {self.kind}")

@@ -7,6 +7,7 @@ from typing import Literal, TypedDict
 import numpy as np
 import numpy.typing as npt
 
+from bunraku.errors import UnsupportedError
 from bunraku.model.arrays import Float32, checked
 
 Builder = Literal["sah", "median"]
@@ -35,3 +36,9 @@ def extents_of(
         return first, checked(extents, np.float32, (count, 3), more, finite=False)
     radii = checked(extents, np.float32, (count,), more, finite=False)
     return first, radii.reshape(count, 1)
+
+
+def need_triangles(kind: Kind, what: str) -> None:
+    """Raise UnsupportedError unless the tree is over triangles."""
+    if kind != "triangles":
+        raise UnsupportedError(f"{what}: expected a tree over triangles, found {kind}")
