@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
 from bunraku.errors import Note, RigError
 from bunraku.model.arrays import Float64, Int32, checked, in_range
 from bunraku.model.clip import Clip
+from bunraku.model.expression import Expression, GroupBind, JointBind, MaterialBind, MorphBind
+from bunraku.model.humanoid import Humanoid
 from bunraku.model.material import Image, Material
 from bunraku.model.mesh import Mesh
 from bunraku.model.pose import Pose
+from bunraku.model.rig import Rig
 from bunraku.model.skeleton import Skeleton
 from bunraku.model.skin import Skin
 
@@ -58,6 +62,10 @@ class Character:
         scenes: root nodes; if omitted, one scene of all nodes without a parent.
         default_scene: the scene that is shown, or None if the file has no scenes.
         clips: the motions the file brings along.
+        expressions: named faces, gestures and surface changes.
+        rig: what moves nodes beside a clip, or None.
+        humanoid: which node plays which bone, or None.
+        facing: where the character looks at rest: "+Z", or "-Z" for VRM 0.x as loaded.
         name: of the character, e.g. the file's stem.
         notes: what the reader repaired, renormalised or could not represent.
         document: the lossless document this character was read from, kept so that saving to
@@ -80,6 +88,10 @@ class Character:
     scenes: tuple[Scene, ...] = None  # type: ignore[assignment]
     default_scene: int | None = 0
     clips: tuple[Clip, ...] = ()
+    expressions: tuple[Expression, ...] = ()
+    rig: Rig | None = None
+    humanoid: Humanoid | None = None
+    facing: Literal["+Z", "-Z"] = "+Z"
     name: str = ""
     notes: tuple[Note, ...] = ()
     document: object | None = field(default=None, repr=False)
@@ -95,12 +107,15 @@ class Character:
             "images",
             "scenes",
             "clips",
+            "expressions",
             "notes",
         ):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         self._check_attachments()
         self._check_skins()
         self._check_scenes()
+        self._check_rig()
+        self._check_expressions()
         for i, material in enumerate(self.materials):
             _index(material.image, len(self.images), f"materials[{i}].image", "image")
         for i, mesh in enumerate(self.meshes):
@@ -155,6 +170,41 @@ class Character:
                 node = int(scene.roots[np.flatnonzero(with_parent)[0]])
                 raise RigError(f"scenes[{i}].roots: node {node} is not a root, it has a parent")
 
+    def _check_rig(self) -> None:
+        count = len(self.skeleton)
+        if self.facing not in ("+Z", "-Z"):
+            raise RigError(f"facing: expected '+Z' or '-Z', found {self.facing!r}")
+        for bone, node in self.humanoid.bones.items() if self.humanoid is not None else ():
+            _index(node, count, f"humanoid.{bone}", "node")
+        if self.rig is None:
+            return
+        if self.rig.layers is not None and len(self.rig.layers) != count:
+            raise RigError(f"rig.layers: expected {count} nodes, found {len(self.rig.layers)}")
+        for place, node in self.rig.nodes():
+            _index(node, count, f"rig.{place}", "node")
+
+    def _check_expressions(self) -> None:
+        for i, expression in enumerate(self.expressions):
+            for j, bind in enumerate(expression.binds):
+                place = f"expressions[{i}].binds[{j}]"
+                if isinstance(bind, MorphBind):
+                    _index(bind.attachment, len(self.attachments), place, "attachment")
+                    mesh = self.meshes[self.attachments[bind.attachment].mesh]
+                    _index(bind.target, len(mesh.morph_names), place, "morph target")
+                elif isinstance(bind, JointBind):
+                    _index(bind.node, len(self.skeleton), place, "node")
+                elif isinstance(bind, MaterialBind):
+                    _index(bind.material, len(self.materials), place, "material")
+                elif isinstance(bind, GroupBind):
+                    _index(bind.expression, len(self.expressions), place, "expression")
+                else:
+                    _index(bind.mesh, len(self.meshes), place, "mesh")
+                    geometries = self.meshes[bind.mesh].geometries
+                    _index(bind.geometry, len(geometries), place, "geometry")
+                    geometry = geometries[bind.geometry]
+                    _index(bind.uv_set, len(geometry.uvs), place, "uv set")
+                    in_range(bind.indices, geometry.vertex_count, place, "vertex")
+
     def rest_pose(self) -> Pose:
         """The pose the file describes without any motion, as a single frame."""
         return Pose(
@@ -165,6 +215,8 @@ class Character:
                 np.asarray(attachment.morph_weights, np.float64)[None]
                 for attachment in self.attachments
             ),
+            np.zeros((1, len(self.expressions))),
+            np.ones((1, len(self.rig.chains) if self.rig is not None else 0), bool),
         )
 
     def clip(self, name: str | int) -> Clip:

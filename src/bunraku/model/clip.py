@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from bunraku.errors import RigError
+from bunraku.errors import Note, RigError
 from bunraku.model.arrays import Float64, checked
 
-Path = Literal["translation", "rotation", "scale", "weights"]
-Interpolation = Literal["STEP", "LINEAR", "CUBICSPLINE"]
-WIDTHS: dict[str, int | None] = {"translation": 3, "rotation": 4, "scale": 3, "weights": None}
+Path = Literal["translation", "rotation", "scale", "weights", "expression", "ik", "visible"]
+Interpolation = Literal["STEP", "LINEAR", "CUBICSPLINE", "BEZIER"]
+WIDTHS: dict[str, int | None] = {
+    "translation": 3,
+    "rotation": 4,
+    "scale": 3,
+    "weights": None,
+    "expression": 1,
+    "ik": 1,
+    "visible": 1,
+}
+# How many curves a BEZIER key has: a rotation turns along one.
+CURVES: dict[str, int] = {"translation": 3, "rotation": 1, "scale": 3, "expression": 1}
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,14 +31,20 @@ class Track:
     """Keys of one path of one node.
 
     Attributes:
-        target: node index, or node name (resolved when the clip is bound to a character).
-        path: "translation" (metres), "rotation" (quaternion x, y, z, w), "scale" or "weights"
-            (of all morph targets of the mesh on that node). Values are absolute, they replace
-            the rest transform.
+        target: node index, or node name (resolved when the clip is bound to a character); of an
+            "expression", its index or name; of "ik", the chain's goal; of "visible", unused.
+        path: "translation" (metres), "rotation" (quaternion x, y, z, w), "scale", "weights"
+            (of all morph targets of the mesh on that node), "expression" (its weight), "ik"
+            (of a chain: 1 on, 0 off) or "visible" (of the character). Values are absolute,
+            they replace the rest transform.
         times: (K,) float64 seconds, strictly increasing, K ≥ 1.
         values: (K, C) float32; for CUBICSPLINE (K, 3, C): in-tangent, value, out-tangent.
-        interpolation: "STEP", "LINEAR" (rotations: slerp on the shorter arc) or "CUBICSPLINE"
-            (glTF 2.0, appendix C).
+        interpolation: "STEP", "LINEAR" (rotations: slerp on the shorter arc), "CUBICSPLINE"
+            (glTF 2.0, appendix C) or "BEZIER" (as LINEAR, after a curve has bent the time).
+        curves: (K, D, 4) float32 for BEZIER, else None: x1, y1, x2, y2 in 0 … 1 of the curve
+            (0, 0), (x1, y1), (x2, y2), (1, 1) that leads *to* each key, one per component of a
+            translation or scale, one for a rotation or weight (MMD).
+        relative: a translation track whose values are added to the rest translation (MMD).
 
     Raises:
         RigError: wrong shapes, times that do not increase, non-finite numbers.
@@ -43,6 +59,8 @@ class Track:
     times: Float64
     values: npt.NDArray[np.float32]
     interpolation: Interpolation = "LINEAR"
+    curves: npt.NDArray[np.float32] | None = None
+    relative: bool = False
 
     def __post_init__(self) -> None:
         place = f"track {self.target!r} {self.path}"
@@ -66,6 +84,22 @@ class Track:
         object.__setattr__(
             self, "values", checked(self.values, np.float32, shape, f"{place}.values")
         )
+        self._check_curves(place)
+        if self.relative and self.path != "translation":
+            raise RigError(f"{place}: only a translation can be relative to rest")
+
+    def _check_curves(self, place: str) -> None:
+        if (self.curves is None) == (self.interpolation == "BEZIER"):
+            raise RigError(f"{place}: expected curves with BEZIER, and only there")
+        if self.curves is None:
+            return
+        if self.path not in CURVES:
+            raise RigError(f"{place}: expected BEZIER for one of {list(CURVES)}")
+        shape = (self.key_count, CURVES[self.path], 4)
+        curves = checked(self.curves, np.float32, shape, f"{place}.curves")
+        if curves.size and (curves[..., ::2].min() < 0 or curves[..., ::2].max() > 1):
+            raise RigError(f"{place}.curves: expected x1 and x2 in 0 … 1, where time runs forward")
+        object.__setattr__(self, "curves", curves)
 
     @property
     def key_count(self) -> int:
@@ -85,15 +119,24 @@ class Clip:
     `start` and `end` are the first and last key of any track; before and after, values are
     held (glTF 2.0, 3.11).
 
+    Attributes:
+        name: may be empty.
+        tracks: in file order.
+        notes: what the reader repaired or could not represent.
+        document: the lossless document the clip was read from; opaque here.
+
     >>> Clip("empty", ()).end
     0.0
     """
 
     name: str
     tracks: tuple[Track, ...]
+    notes: tuple[Note, ...] = ()
+    document: object | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tracks", tuple(self.tracks))
+        object.__setattr__(self, "notes", tuple(self.notes))
 
     @property
     def start(self) -> float:

@@ -46,6 +46,32 @@ class MorphTarget:
 
 
 @dataclass(frozen=True, eq=False)
+class SphericalBlend:
+    """Vertices that turn about a centre between two joints (MMD SDEF), and those centres.
+
+    Attributes:
+        indices: (M,) int32 vertices, strictly increasing; each is held by the joints of its
+            first two influence slots.
+        centers: (M, 3) float32 C, in the mesh's space.
+        first, second: (M, 3) float32 R0 and R1, the centres as either joint has them.
+    """
+
+    indices: Int32
+    centers: Float32
+    first: Float32
+    second: Float32
+
+    def __post_init__(self) -> None:
+        indices = checked(self.indices, np.int32, (None,), "spherical.indices")
+        if indices.size and (indices[0] < 0 or (np.diff(indices) <= 0).any()):
+            raise RigError("spherical.indices: expected strictly increasing vertices")
+        object.__setattr__(self, "indices", indices)
+        for name in ("centers", "first", "second"):
+            array = checked(getattr(self, name), np.float32, (len(indices), 3), f"spherical.{name}")
+            object.__setattr__(self, name, array)
+
+
+@dataclass(frozen=True, eq=False)
 class Geometry:
     """One vertex buffer.
 
@@ -59,6 +85,9 @@ class Geometry:
         weights: (V, K) float32, or None; each row sums to 1, or to 0 for a vertex that no
             joint holds. K is any number.
         morphs: one target per morph of the mesh.
+        spherical: vertices that bend by MMD's SDEF where others blend linearly, or None.
+        dual: (M,) int32 vertices that bend by dual quaternions in every method (MMD QDEF), or
+            None.
 
     Raises:
         RigError: wrong shapes, non-finite numbers, negative weights or slots, rows that sum
@@ -76,6 +105,8 @@ class Geometry:
     joints: Int32 | None = None
     weights: Float32 | None = None
     morphs: tuple[MorphTarget, ...] = ()
+    spherical: SphericalBlend | None = None
+    dual: Int32 | None = None
 
     def __post_init__(self) -> None:
         positions = checked(self.positions, np.float32, (None, 3), "geometry.positions")
@@ -96,6 +127,14 @@ class Geometry:
         object.__setattr__(self, "morphs", tuple(self.morphs))
         for i, morph in enumerate(self.morphs):
             in_range(morph.indices, count, f"geometry.morphs[{i}].indices", "vertex")
+        if self.spherical is not None:
+            in_range(self.spherical.indices, count, "geometry.spherical.indices", "vertex")
+            if self.joints is None or self.joints.shape[1] < 2:
+                raise RigError("geometry.spherical: expected at least two influences per vertex")
+        if self.dual is not None:
+            dual = checked(self.dual, np.int32, (None,), "geometry.dual")
+            in_range(dual, count, "geometry.dual", "vertex")
+            object.__setattr__(self, "dual", dual)
 
     def _check_influences(self, count: int) -> None:
         if (self.joints is None) != (self.weights is None):

@@ -1,13 +1,16 @@
-"""What a moment is: local transforms of every node, weights of every morph."""
+"""What a moment is: local transforms of every node, weights of morphs and expressions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float64, checked
+
+Bool = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +23,11 @@ class Pose:
         scales: (F, N, 3) float64 local scale.
         morph_weights: one (F, T) float64 array per attachment of the character, T being the
             number of morph targets of its mesh.
+        expressions: (F, E) float64 weight of each of the character's expressions; E is 0 where
+            nothing is said of them, which leaves all at 0.
+        ik: (F, C) bool whether each of the rig's IK chains is on; C is 0 where nothing is said
+            of them, which leaves all on.
+        visible: (F,) bool whether the character is shown; always, if omitted.
 
     Raises:
         RigError: shapes that disagree, non-finite numbers.
@@ -32,6 +40,9 @@ class Pose:
     rotations: Float64
     scales: Float64
     morph_weights: tuple[Float64, ...] = ()
+    expressions: Float64 = None  # type: ignore[assignment]
+    ik: Bool = None  # type: ignore[assignment]
+    visible: Bool = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         translations = checked(self.translations, np.float64, (None, None, 3), "pose.translations")
@@ -53,6 +64,16 @@ class Pose:
                 for i, weights in enumerate(self.morph_weights)
             ),
         )
+        expressions = np.zeros((frames, 0)) if self.expressions is None else self.expressions
+        object.__setattr__(
+            self,
+            "expressions",
+            checked(expressions, np.float64, (frames, None), "pose.expressions"),
+        )
+        ik = np.ones((frames, 0), bool) if self.ik is None else self.ik
+        visible = np.ones(frames, bool) if self.visible is None else self.visible
+        object.__setattr__(self, "ik", _switches(ik, (frames, None), "pose.ik"))
+        object.__setattr__(self, "visible", _switches(visible, (frames,), "pose.visible"))
 
     @property
     def frames(self) -> int:
@@ -70,4 +91,19 @@ class Pose:
             self.rotations[frames],
             self.scales[frames],
             tuple(weights[frames] for weights in self.morph_weights),
+            self.expressions[frames],
+            self.ik[frames],
+            self.visible[frames],
         )
+
+
+def _switches(value: npt.ArrayLike, shape: tuple[int | None, ...], place: str) -> Bool:
+    array = np.asarray(value)
+    fits = array.ndim == len(shape) and array.shape[0] == shape[0]
+    if array.dtype != np.bool_ or not fits:
+        raise RigError(
+            f"{place}: expected bool of shape {shape}, found {array.dtype} {array.shape}"
+        )
+    frozen = array.view()
+    frozen.flags.writeable = False
+    return frozen

@@ -83,9 +83,9 @@ def character_from_gltf(file: GltfFile) -> Character:
             scenes,
             tree.get("scene", 0) if scenes else None,
             clips,
-            PurePath(file.source).stem,
-            (*file.notes, *context.all_notes()),
-            file,
+            name=PurePath(file.source).stem,
+            notes=(*file.notes, *context.all_notes()),
+            document=file,
         )
     except RigError as error:
         raise FormatError(f"{file.source}: {error}") from None
