@@ -54,6 +54,32 @@ struct DualMultiply {
   }
 };
 
+// Option 1: the vector parts negated; 2: the dual part; 3: both.
+struct DualConjugate {
+  static constexpr int kInputs[] = {8}, kOutputs[] = {8};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int option) {
+    for (int i = 0; i < 8; ++i) {
+      const bool negated = ((option & 1) != 0 && i % 4 < 3) != ((option & 2) != 0 && i >= 4);
+      out[i] = negated ? -in[i] : in[i];
+    }
+    return Mask<T>{};
+  }
+};
+
+struct DualInverse {
+  static constexpr int kInputs[] = {8}, kOutputs[] = {8};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    Vector<T> half[4];
+    const Mask<T> refused = Inverse::apply<T>(in, out, 0);
+    multiply(out, in + 4, half);
+    multiply(half, out, out + 4);
+    for (int i = 4; i < 8; ++i) out[i] = -out[i];
+    return refused;
+  }
+};
+
 // Real part of length 1, and nothing of the dual part along it.
 struct DualNormalize {
   static constexpr int kInputs[] = {8}, kOutputs[] = {8};
@@ -78,6 +104,21 @@ struct DualFromRigid {
     for (int i = 0; i < 4; ++i) out[i] = in[i];
     multiply(t, in, out + 4);
     return Mask<T>{};
+  }
+};
+
+// Rigid matrices of three rows or four; what FromMatrix4 refuses, and translations that are not finite.
+template <int Rows>
+struct DualFromMatrix {
+  static constexpr int kInputs[] = {4 * Rows}, kOutputs[] = {8};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    Vector<T> m[16];
+    for (int i = 0; i < 16; ++i) m[i] = i < 4 * Rows ? in[i % (4 * Rows)] : splat<T>(i == 15);
+    const Mask<T> refused = FromMatrix4::apply<T>(m, out, 0);
+    const Vector<T> rigid[7] = {out[0], out[1], out[2], out[3], m[3], m[7], m[11]};
+    DualFromRigid::apply<T>(rigid, out, 0);
+    return refused | not_finite<T, 3>(rigid + 4);
   }
 };
 
@@ -116,6 +157,70 @@ struct DualTransformPoints {
     translation_of(in, t);
     for (int i = 0; i < 3; ++i) out[i] += t[i];
     return Mask<T>{};
+  }
+};
+
+struct DualTransformVectors {
+  static constexpr int kInputs[] = {8, 3}, kOutputs[] = {3};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    rotate(in, in + 8, out);
+    return Mask<T>{};
+  }
+};
+
+// Axis, moment, angle, advance. A turn of less than one rounding (2^-52, 2^-23) moves no point by
+// more than rounding does, while its line would run off to infinity: it is none, and the axis is
+// where the translation goes.
+struct ToScrew {
+  static constexpr int kInputs[] = {8}, kOutputs[] = {3, 3, 1, 1};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    Vector<T> dq[8], t[3], way[3], across[3], nearest[3], *axis = out, *moment = out + 3;
+    const Mask<T> refused = DualNormalize::apply<T>(in, dq, 0);
+    const Mask<T> negative = dq[3] < 0;
+    for (int i = 0; i < 8; ++i) dq[i] = negate_where(negative, dq[i]);
+    translation_of(dq, t);
+    const Vector<T> sine = root(square<T, 3>(dq));
+    const Vector<T> angle = static_cast<T>(2) * angle_in_first_quadrant<T>(sine, dq[3]);
+    const Mask<T> still = angle < Float<T>::kEpsilon;
+    for (int i = 0; i < 3; ++i) way[i] = t[i];
+    const Mask<T> nowhere = normalize<T, 3>(way);
+    for (int i = 0; i < 3; ++i) {
+      way[i] = nowhere ? splat<T>(i == 0) : way[i];
+      axis[i] = still ? way[i] : dq[i] / (still ? splat<T>(1) : sine);
+    }
+    // t - (t · axis) axis is (1 - R) point; the point's moment, from t × axis and its quarter turn.
+    cross(t, axis, across);
+    cross(axis, across, nearest);
+    const Vector<T> cotangent = dq[3] / (still ? splat<T>(1) : sine);
+    for (int i = 0; i < 3; ++i) {
+      moment[i] = still ? Vector<T>{} : static_cast<T>(0.5) * (across[i] + nearest[i] * cotangent);
+    }
+    out[6] = still ? Vector<T>{} : angle;
+    out[7] = dot3(t, axis);
+    return refused;
+  }
+};
+
+// (sin θ/2 a, cos θ/2) and (sin θ/2 m + d/2 cos θ/2 a, -d/2 sin θ/2), which keeps its digits however
+// far the line is away (Daniilidis 1999). What of the moment is along the axis is dropped.
+struct FromScrew {
+  static constexpr int kInputs[] = {3, 3, 1, 1}, kOutputs[] = {8};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    Vector<T> axis[3] = {in[0], in[1], in[2]}, sine, cosine;
+    const Mask<T> refused = normalize<T, 3>(axis) | not_finite<T, 5>(in + 3);
+    const T half = static_cast<T>(0.5);
+    sine_and_cosine<T>(half * in[6], sine, cosine);
+    const Vector<T> along = half * in[7] * cosine - sine * dot3(in + 3, axis);
+    for (int i = 0; i < 3; ++i) {
+      out[i] = sine * axis[i];
+      out[i + 4] = sine * in[i + 3] + along * axis[i];
+    }
+    out[3] = cosine;
+    out[7] = static_cast<T>(0) - half * in[7] * sine;  // not -0
+    return refused;
   }
 };
 

@@ -39,12 +39,34 @@ BUNRAKU_LANES void load_group(const T* from, Vector<T>* v) {
   }
 }
 
+template <class T>
+inline constexpr Number kNumber = Number::real;
+template <>
+inline constexpr Number kNumber<std::uint8_t> = Number::truth;
+template <>
+inline constexpr Number kNumber<std::uint16_t> = Number::uint16;
+template <>
+inline constexpr Number kNumber<std::uint32_t> = Number::uint32;
+
+// Whole numbers travel in the bits of a lane.
+template <class T, class From>
+BUNRAKU_LANES T to_lane(From x) {
+  if constexpr (kNumber<From> == Number::real) {
+    return x;
+  } else {
+    const auto bits = static_cast<typename Float<T>::Bits>(x);
+    T lane;
+    __builtin_memcpy(&lane, &bits, sizeof lane);
+    return lane;
+  }
+}
+
 // One number at a time, for odd strides and ends of arrays; lanes past `count` repeat the last.
-template <class T, int W>
-BUNRAKU_LANES void load_group_carefully(const T* from, std::int64_t stride, int count, Vector<T>* v) {
+template <class T, int W, class From>
+BUNRAKU_LANES void load_group_carefully(const From* from, std::int64_t stride, int count, Vector<T>* v) {
   for (int c = 0; c < W; ++c) {
     T lanes[Lanes<T>::kCount];
-    for (int l = 0; l < Lanes<T>::kCount; ++l) lanes[l] = from[(l < count ? l : count - 1) * stride + c];
+    for (int l = 0; l < Lanes<T>::kCount; ++l) lanes[l] = to_lane<T>(from[(l < count ? l : count - 1) * stride + c]);
     v[c] = load<Vector<T>>(lanes);
   }
 }
@@ -73,6 +95,13 @@ BUNRAKU_LANES void store_group(T* to, const Vector<T>* v) {
   }
 }
 
+template <class T, int W, class To>
+BUNRAKU_LANES void store_whole_numbers(To* to, const Vector<T>* v) {
+  for (int c = 0; c < W; ++c) {
+    for (int l = 0; l < Lanes<T>::kCount; ++l) to[l * W + c] = static_cast<To>(((Mask<T>)v[c])[l]);
+  }
+}
+
 // Where an output's tile goes. Past the caches only whole lines are written, since half a line costs
 // twice as much as a whole one: the tile starts as far into a line as its place in the output does,
 // and what does not fill a line at its end waits for the next tile.
@@ -80,11 +109,12 @@ template <int kBytes>  // of a full tile, a multiple of the line
 struct Sink {
   static constexpr int kLine = 64;
   alignas(kLine) char buffer[kLine + kBytes + kLine];  // and a number more: store_group
-  int phase;
-  bool stream;
+  int phase = 0;
+  bool stream = false;
   bool first = true;
 
-  BUNRAKU_LANES Sink(const void* to, bool past_caches) : phase(0), stream(past_caches) {
+  BUNRAKU_LANES void open(const void* to, bool past_caches) {
+    stream = past_caches;
     if (stream) phase = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) % kLine);
   }
 
@@ -122,6 +152,25 @@ struct Sink {
   }
 };
 
+// What the numbers of an operation's inputs and outputs are: T, unless it says otherwise.
+template <class Op, class T>
+struct Numbers {
+  using From = T;
+  using To = T;
+};
+template <class Op, class T>
+  requires requires { typename Op::From; }
+struct Numbers<Op, T> {
+  using From = typename Op::From;
+  using To = T;
+};
+template <class Op, class T>
+  requires requires { typename Op::To; }
+struct Numbers<Op, T> {
+  using From = T;
+  using To = typename Op::To;
+};
+
 // `Op` has kInputs and kOutputs, numbers per element of each, and
 //   template <class T> static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int option)
 // over all numbers of the inputs and outputs, in order. It returns the lanes without an answer.
@@ -129,107 +178,124 @@ template <class Op>
 struct Elementwise {
   static constexpr int kInputCount = sizeof(Op::kInputs) / sizeof(int);
   static constexpr int kOutputCount = sizeof(Op::kOutputs) / sizeof(int);
+  static_assert(kInputCount <= kMaxInputs && kOutputCount <= kMaxOutputs);
+
+  template <class T>
+  using From = typename Numbers<Op, T>::From;
+  template <class T>
+  using To = typename Numbers<Op, T>::To;
+  static constexpr bool kReal = kNumber<From<float>> == Number::real;
 
   static constexpr int input_start(int i) { return i == 0 ? 0 : input_start(i - 1) + Op::kInputs[i - 1]; }
   static constexpr int output_start(int i) { return i == 0 ? 0 : output_start(i - 1) + Op::kOutputs[i - 1]; }
+  static constexpr int widest_output(int o = 0, int width = 0) {
+    return o == kOutputCount ? width : widest_output(o + 1, Op::kOutputs[o] > width ? Op::kOutputs[o] : width);
+  }
 
   // Whether load_group reads a number more than there is of some input.
   static constexpr bool reads_over(int i = 0) {
     return i < kInputCount && (Op::kInputs[i] == 3 || reads_over(i + 1));
   }
 
+  template <class T, int I>
+  BUNRAKU_LANES static const From<T>* input(const ElementwiseJob& job, std::int64_t element) {
+    return static_cast<const From<T>*>(job.inputs[I]) + element * job.strides[I];
+  }
+
   template <class T, int I = 0>
-  BUNRAKU_LANES static void load_repeated(const ElementwiseJob<T>& job, Vector<T>* in) {
+  BUNRAKU_LANES static void load_repeated(const ElementwiseJob& job, Vector<T>* in) {
     if constexpr (I < kInputCount) {
       if (job.strides[I] == 0) {
-        for (int c = 0; c < Op::kInputs[I]; ++c) in[input_start(I) + c] = splat<T>(job.inputs[I][c]);
+        const From<T>* const from = input<T, I>(job, 0);
+        for (int c = 0; c < Op::kInputs[I]; ++c) in[input_start(I) + c] = splat<T>(to_lane<T>(from[c]));
       }
       load_repeated<T, I + 1>(job, in);
     }
   }
 
   // Side by side, or one repeated: what whole groups are read from.
-  template <class T, int I = 0>
-  BUNRAKU_LANES static bool plain(const ElementwiseJob<T>& job) {
+  template <int I = 0>
+  BUNRAKU_LANES static bool plain(const ElementwiseJob& job) {
     if constexpr (I == kInputCount) {
-      return true;
+      return kReal;
     } else {
-      return (job.strides[I] == 0 || job.strides[I] == Op::kInputs[I]) && plain<T, I + 1>(job);
+      return (job.strides[I] == 0 || job.strides[I] == Op::kInputs[I]) && plain<I + 1>(job);
     }
   }
 
   template <class T, int I = 0>
-  BUNRAKU_LANES static void load_inputs(const ElementwiseJob<T>& job, std::int64_t first, Vector<T>* in) {
-    if constexpr (I < kInputCount) {
-      constexpr int kWidth = Op::kInputs[I];
+  BUNRAKU_LANES static void load_inputs(const ElementwiseJob& job, std::int64_t first, Vector<T>* in) {
+    if constexpr (I < kInputCount && kReal) {
       if (job.strides[I] != 0) {
-        const T* const from = job.inputs[I] + first * kWidth;
-        prefetch_group<T, kWidth>(from);
-        load_group<T, kWidth>(from, in + input_start(I));
+        const T* const from = input<T, I>(job, first);
+        prefetch_group<T, Op::kInputs[I]>(from);
+        load_group<T, Op::kInputs[I]>(from, in + input_start(I));
       }
       load_inputs<T, I + 1>(job, first, in);
     }
   }
 
   template <class T, int I = 0>
-  BUNRAKU_LANES static void load_inputs_carefully(const ElementwiseJob<T>& job, std::int64_t first, int count,
+  BUNRAKU_LANES static void load_inputs_carefully(const ElementwiseJob& job, std::int64_t first, int count,
                                                   Vector<T>* in) {
     if constexpr (I < kInputCount) {
-      const std::int64_t stride = job.strides[I];
-      if (stride != 0) {
-        load_group_carefully<T, Op::kInputs[I]>(job.inputs[I] + first * stride, stride, count, in + input_start(I));
+      if (job.strides[I] != 0) {
+        load_group_carefully<T, Op::kInputs[I]>(input<T, I>(job, first), job.strides[I], count, in + input_start(I));
       }
       load_inputs_carefully<T, I + 1>(job, first, count, in);
     }
   }
 
   template <class T>
-  static constexpr int tile_bytes(int o) {
-    return o < kOutputCount ? Op::kOutputs[o] * kTile * static_cast<int>(sizeof(T)) : 0;
+  using Sinks = Sink<widest_output() * kTile * static_cast<int>(sizeof(To<T>))>[kOutputCount];
+
+  template <class T, int O = 0>
+  BUNRAKU_LANES static void lay_down(Sinks<T>& sinks, int element, const Vector<T>* out) {
+    if constexpr (O < kOutputCount) {
+      To<T>* const tile = reinterpret_cast<To<T>*>(sinks[O].tile());
+      if constexpr (kNumber<To<T>> == Number::real) {
+        store_group<T, Op::kOutputs[O]>(tile + element * Op::kOutputs[O], out + output_start(O));
+      } else {
+        store_whole_numbers<T, Op::kOutputs[O]>(tile + element * Op::kOutputs[O], out + output_start(O));
+      }
+      lay_down<T, O + 1>(sinks, element, out);
+    }
   }
 
   template <class T>
-  static std::int64_t run(const ElementwiseJob<T>& job, std::int64_t count) {
+  static std::int64_t run(const ElementwiseJob& job, std::int64_t count) {
     if (count <= 0) return -1;
     constexpr int kCount = Lanes<T>::kCount;
     Vector<T> in[input_start(kInputCount)]{}, out[output_start(kOutputCount)];
-    Sink<tile_bytes<T>(0)> sink(job.outputs[0], job.stream);
-    Sink<tile_bytes<T>(1)> second_sink(job.outputs[1], job.stream && kOutputCount == 2);
+    Sinks<T> sinks;
+    for (int o = 0; o < kOutputCount; ++o) sinks[o].open(job.outputs[o], job.stream);
     Mask<T> refused[kTile / kCount];
-    load_repeated(job, in);
+    load_repeated<T>(job, in);
     const bool in_groups = plain(job);
     for (std::int64_t first = 0; first < count; first += kTile) {
       const std::int64_t left = count - first;
       const int size = left < kTile ? static_cast<int>(left) : kTile;
       const int whole = in_groups ? (left > kTile ? kTile : static_cast<int>(left) - reads_over()) : 0;
-      T* const tile = reinterpret_cast<T*>(sink.tile());
-      T* const second_tile = reinterpret_cast<T*>(second_sink.tile());
       Mask<T> any_refused{};
       for (int i = 0; i < size; i += kCount) {
         if (i + kCount <= whole) {
-          load_inputs(job, first + i, in);
+          load_inputs<T>(job, first + i, in);
         } else {
-          load_inputs_carefully(job, first + i, size - i < kCount ? size - i : kCount, in);
+          load_inputs_carefully<T>(job, first + i, size - i < kCount ? size - i : kCount, in);
         }
         const Mask<T> mask = Op::template apply<T>(in, out, job.option);
         refused[i / kCount] = mask;
         any_refused |= mask;
-        store_group<T, Op::kOutputs[0]>(tile + i * Op::kOutputs[0], out);
-        if constexpr (kOutputCount == 2) {
-          store_group<T, Op::kOutputs[1]>(second_tile + i * Op::kOutputs[1], out + output_start(1));
-        }
+        lay_down<T>(sinks, i, out);
       }
       if (any(any_refused)) {
         for (int i = 0; i < size; ++i) {
           if (refused[i / kCount][i % kCount]) return first + i;
         }
       }
-      const bool last = left <= kTile;
-      sink.put(reinterpret_cast<char*>(job.outputs[0] + first * Op::kOutputs[0]),
-               size * Op::kOutputs[0] * static_cast<int>(sizeof(T)), last);
-      if constexpr (kOutputCount == 2) {
-        second_sink.put(reinterpret_cast<char*>(job.outputs[1] + first * Op::kOutputs[1]),
-                        size * Op::kOutputs[1] * static_cast<int>(sizeof(T)), last);
+      for (int o = 0; o < kOutputCount; ++o) {
+        const int bytes = Op::kOutputs[o] * static_cast<int>(sizeof(To<T>));
+        sinks[o].put(static_cast<char*>(job.outputs[o]) + first * bytes, size * bytes, left <= kTile);
       }
     }
 #if defined(__SSE2__)
@@ -241,8 +307,10 @@ struct Elementwise {
 
 template <class Op>
 constexpr ElementwiseOperation operation(const char* name) {
-  ElementwiseOperation made{name, Elementwise<Op>::kInputCount, {}, Elementwise<Op>::kOutputCount, {},
-                            &Elementwise<Op>::template run<float>, &Elementwise<Op>::template run<double>};
+  using E = Elementwise<Op>;
+  ElementwiseOperation made{name, kNumber<typename E::template From<float>>, E::kInputCount, {},
+                            kNumber<typename E::template To<float>>, E::kOutputCount, {},
+                            &E::template run<float>, &E::template run<double>};
   for (int i = 0; i < made.input_count; ++i) made.input_widths[i] = Op::kInputs[i];
   for (int i = 0; i < made.output_count; ++i) made.output_widths[i] = Op::kOutputs[i];
   return made;

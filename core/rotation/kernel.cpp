@@ -48,11 +48,18 @@ constexpr ElementwiseOperation kOperations[] = {
     rotation::operation<rotation::SlerpAsStored>("slerp_as_stored"),
     rotation::operation<rotation::Toward>("toward"),
     rotation::operation<rotation::DualMultiply>("dual_multiply"),
+    rotation::operation<rotation::DualConjugate>("dual_conjugate"),
+    rotation::operation<rotation::DualInverse>("dual_inverse"),
     rotation::operation<rotation::DualNormalize>("dual_normalize"),
     rotation::operation<rotation::DualFromRigid>("dual_from_rigid"),
     rotation::operation<rotation::DualToRigid>("dual_to_rigid"),
+    rotation::operation<rotation::DualFromMatrix<3>>("dual_from_matrix"),
+    rotation::operation<rotation::DualFromMatrix<4>>("dual_from_matrix4"),
     rotation::operation<rotation::DualToMatrix>("dual_to_matrix"),
     rotation::operation<rotation::DualTransformPoints>("dual_transform_points"),
+    rotation::operation<rotation::DualTransformVectors>("dual_transform_vectors"),
+    rotation::operation<rotation::ToScrew>("to_screw"),
+    rotation::operation<rotation::FromScrew>("from_screw"),
     rotation::operation<rotation::DualScrewInterpolation>("dual_screw_interpolation"),
 };
 

@@ -28,7 +28,7 @@ struct Float<float> {
   using Bits = std::int32_t;
   static constexpr Bits kSign = INT32_MIN, kExponent = 0x7f800000, kOneExponent = 0x3f800000;
   static constexpr Bits kLargestScaled = 253 << 23;
-  static constexpr float kSmallestNormal = 0x1p-126f, kInfinity = __builtin_inff();
+  static constexpr float kEpsilon = 0x1p-23f, kSmallestNormal = 0x1p-126f, kInfinity = __builtin_inff();
   static constexpr float kSquareLow = 0x1p-80f, kSquareHigh = 0x1p80f;  // squares that lost no digit
 };
 
@@ -37,7 +37,7 @@ struct Float<double> {
   using Bits = std::int64_t;
   static constexpr Bits kSign = INT64_MIN, kExponent = 0x7ff0000000000000, kOneExponent = 0x3ff0000000000000;
   static constexpr Bits kLargestScaled = Bits{2045} << 52;
-  static constexpr double kSmallestNormal = 0x1p-1022, kInfinity = __builtin_inf();
+  static constexpr double kEpsilon = 0x1p-52, kSmallestNormal = 0x1p-1022, kInfinity = __builtin_inf();
   static constexpr double kSquareLow = 0x1p-800, kSquareHigh = 0x1p800;
 };
 
@@ -97,6 +97,14 @@ BUNRAKU_LANES Vector<double> root(const Vector<double>& v) {
   return r;
 }
 #endif
+
+// Lanes with a number that is infinite or NaN.
+template <class T, int N>
+BUNRAKU_LANES Mask<T> not_finite(const Vector<T> v[N]) {
+  Mask<T> finite = absolute<T>(v[0]) < Float<T>::kInfinity;
+  for (int i = 1; i < N; ++i) finite &= absolute<T>(v[i]) < Float<T>::kInfinity;
+  return ~finite;
+}
 
 template <class V>
 BUNRAKU_LANES V dot3(const V a[3], const V b[3]) {

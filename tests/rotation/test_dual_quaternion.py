@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -40,7 +40,8 @@ INVALID = [
     (dual.inverse, (np.zeros(8),), "non-zero length"),
     (dual.to_screw, (np.zeros(8),), r"real part of dual quaternion: .*\(0, 0, 0, 0\)"),
     (dual.from_screw, (dual.Screw([0, 0, 0], X, 1.0, 1.0),), "non-zero length"),
-    (dual.from_screw, (dual.Screw(X, X, np.inf, 1.0),), "found inf"),
+    (dual.from_screw, (dual.Screw(X, X, np.inf, 1.0),), "angle: .*found inf"),
+    (dual.from_screw, (dual.Screw(X, X * np.nan, 1.0, 1.0),), "moment: .*found nan"),
     (dual.sclerp, (UNIT, UNIT[:4], 0.5), r"\(\.\.\., 8\)"),
     (dual.sclerp, ([UNIT, UNIT], [UNIT, UNIT], [0, 0.5, 1]), "broadcast"),
     (dual.blend, (UNIT, 1.0), "K >= 1"),
@@ -335,14 +336,32 @@ def test_a_pure_translation_and_the_identity_are_screws_too():
     assert (screw.angle, screw.advance) == (0, 0)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_tiny_turn_is_a_screw_as_far_as_it_is_one_to_rounding(dtype):
+    epsilon = np.finfo(dtype).eps
+    translation = np.array([1, 2, 3], dtype)
+    for power in (*range(0, 310, 5), 158, 400):
+        turned = quat.from_rotation_vector(np.array([dtype(10.0**-power), 0, 0]))
+        dq = dual.from_rotation_translation(turned.astype(dtype), translation)
+        screw = dual.to_screw(dq)
+        assert np.isfinite(np.concatenate([np.ravel(part) for part in screw])).all()
+        assert np.linalg.norm(screw.moment) < 10 / epsilon
+        np.testing.assert_allclose(dual.from_screw(screw), dq, rtol=0, atol=4 * epsilon)
+        if 10.0**-power < epsilon / 2:
+            assert screw.angle == 0
+            np.testing.assert_allclose(screw.advance, np.sqrt(14), rtol=epsilon)
+        else:
+            np.testing.assert_allclose(screw.angle, 10.0**-power, rtol=4 * epsilon)
+
+
 @quick
 @given(rigid)
+@example(dual.from_rotation_translation([3.29211197e-158, 0, 0, 1], [1, 1, 1]))
 def test_screw_round_trip(dq):
     screw = dual.to_screw(dq)
-    back = dual.from_screw(screw)
+    close(dual.to_matrix(dual.from_screw(screw)), dual.to_matrix(dq), 1e-13)
     # the line runs off to infinity as the angle goes to 0
     reach = 1 + float(np.linalg.norm(screw.moment))
-    close(dual.to_matrix(back), dual.to_matrix(dq), 1e-14 * reach + 1e-13)
     close(screw.axis @ screw.moment, 0, 1e-13 * reach)
     assert 0 <= screw.angle <= np.pi
 

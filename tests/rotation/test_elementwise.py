@@ -72,11 +72,9 @@ FUNCTIONS = {
     "integrate_first_order": lambda q, v, t: rotation.integrate_first_order(q, v, t),
     "toward": lambda q, v, t: rotation.toward(q, q[::-1], max_angle=t),
     "from_axis_angle": lambda q, v, t: quaternion.from_axis_angle(v, t),
-    "to_axis_angle": lambda q, v, t: np.concatenate(
-        [x.reshape(len(q), -1) for x in quaternion.to_axis_angle(q)], axis=-1
-    ),
+    "to_axis_angle": lambda q, v, t: joined(quaternion.to_axis_angle(q)),
     "power": lambda q, v, t: quaternion.power(q, t),
-    "swing_twist": lambda q, v, t: np.concatenate(rotation.swing_twist(q, v), axis=-1),
+    "swing_twist": lambda q, v, t: joined(rotation.swing_twist(q, v)),
     "to_matrix": lambda q, v, t: quaternion.to_matrix(q),
     "to_matrix4": lambda q, v, t: quaternion.to_matrix(q, size=4),
     "from_matrix": lambda q, v, t: quaternion.from_matrix(quaternion.to_matrix(q)),
@@ -94,17 +92,32 @@ FUNCTIONS = {
     "slerp": lambda q, v, t: rotation.slerp(q, q[::-1], t),
     "slerp_as_stored": lambda q, v, t: rotation.slerp(q, q[::-1], t, shortest=False),
     "dual_multiply": lambda q, v, t: dual_quaternion.multiply(dual(q, v), dual(q, v)),
+    "dual_conjugate": lambda q, v, t: dual_quaternion.full_conjugate(dual(q, v)),
+    "dual_inverse": lambda q, v, t: dual_quaternion.inverse(3 * dual(q, v)),
     "dual_normalize": lambda q, v, t: dual_quaternion.normalize(3 * dual(q, v)),
     "dual_from_rigid": lambda q, v, t: dual(q, v),
-    "dual_to_rigid": lambda q, v, t: np.concatenate(
-        dual_quaternion.to_rotation_translation(dual(q, v)), axis=-1
-    ),
+    "dual_to_rigid": lambda q, v, t: joined(dual_quaternion.to_rotation_translation(dual(q, v))),
     "dual_to_matrix": lambda q, v, t: dual_quaternion.to_matrix(dual(q, v)),
+    "dual_from_matrix": lambda q, v, t: dual_quaternion.from_matrix(
+        dual_quaternion.to_matrix(dual(q, v))[..., :3, :]
+    ),
+    "dual_from_matrix4": lambda q, v, t: dual_quaternion.from_matrix(
+        dual_quaternion.to_matrix(dual(q, v))
+    ),
+    "to_screw": lambda q, v, t: joined(dual_quaternion.to_screw(dual(q, v))),
+    "from_screw": lambda q, v, t: dual_quaternion.from_screw(
+        dual_quaternion.Screw(v, q[..., :3], t, 3 * t)
+    ),
+    "dual_transform_vectors": lambda q, v, t: dual_quaternion.transform_vectors(dual(q, v), v),
     "dual_transform_points": lambda q, v, t: dual_quaternion.transform_points(dual(q, v), v),
     "dual_screw_interpolation": lambda q, v, t: dual_quaternion.sclerp(
         dual(q, v), dual(q[::-1], v), t
     ),
 }
+
+
+def joined(results):
+    return np.concatenate([x.reshape(len(x), -1) for x in results], axis=-1)
 
 
 def dual(q, v):

@@ -11,15 +11,25 @@ Approximate Dual Quaternion Blending" (2008).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bunraku.errors import RigError
-from bunraku.rotation import _arrays, quaternion
-from bunraku.rotation._arrays import DUAL_QUATERNION, QUATERNION, SCALAR, VECTOR, Floats, read
-from bunraku.rotation._elementwise import One, Two, elementwise, no_direction
+from bunraku.rotation import _arrays
+from bunraku.rotation._arrays import (
+    DUAL_QUATERNION,
+    QUATERNION,
+    RIGID_MATRIX,
+    SCALAR,
+    VECTOR,
+    Floats,
+    read,
+)
+from bunraku.rotation._elementwise import One, Two, elementwise, no_direction, not_finite
+from bunraku.rotation.quaternion import no_rotation
 
 
 class Screw(NamedTuple):
@@ -71,20 +81,7 @@ def from_matrix(matrix: ArrayLike) -> Floats:
     >>> from_matrix([[1, 0, 0, 2], [0, 1, 0, 0], [0, 0, 1, 0]])
     array([0., 0., 0., 1., 1., 0., 0., 0.])
     """
-    shape = np.shape(matrix)
-    rows = 4 if shape[-2:-1] == (4,) else 3
-    (m,) = read((matrix, _arrays.Layout("rigid matrix", (rows, 4))))
-    if rows == 4:
-        affine = np.all(m[..., 3, :] == (0, 0, 0, 1), axis=-1)
-        if not np.all(affine):
-            index = _arrays.first_index(~affine)
-            raise RigError(
-                f"{_arrays.place('matrix', index)}: expected a last row of (0, 0, 0, 1), "
-                f"found {_arrays.listed(m[index][3])}"
-            )
-    translation = m[..., :3, 3]
-    _arrays.require_finite(translation, "translation")
-    return from_rotation_translation(quaternion.from_matrix(m[..., :3, :3]), translation)
+    return _from_matrix4(matrix) if np.shape(matrix)[-2:] == (4, 4) else _from_matrix(matrix)
 
 
 def to_matrix(dq: ArrayLike) -> Floats:
@@ -126,7 +123,7 @@ def conjugate(dq: ArrayLike) -> Floats:
     >>> to_rotation_translation(conjugate(move))[1]
     array([-1., -2., -3.])
     """
-    return _signed(dq, (-1, -1, -1, 1, -1, -1, -1, 1))
+    return _conjugate(dq, option=1)
 
 
 def dual_conjugate(dq: ArrayLike) -> Floats:
@@ -140,7 +137,7 @@ def dual_conjugate(dq: ArrayLike) -> Floats:
     >>> dual_conjugate([0, 0, 0, 1, 1, 0, 0, 0])
     array([ 0.,  0.,  0.,  1., -1., -0., -0., -0.])
     """
-    return _signed(dq, (1, 1, 1, 1, -1, -1, -1, -1))
+    return _conjugate(dq, option=2)
 
 
 def full_conjugate(dq: ArrayLike) -> Floats:
@@ -154,7 +151,7 @@ def full_conjugate(dq: ArrayLike) -> Floats:
     >>> full_conjugate([0, 0, 0, 1, 1, 0, 0, 0])
     array([-0., -0., -0.,  1.,  1.,  0.,  0., -0.])
     """
-    return _signed(dq, (-1, -1, -1, 1, 1, 1, 1, -1))
+    return _conjugate(dq, option=3)
 
 
 def inverse(dq: ArrayLike) -> Floats:
@@ -168,9 +165,7 @@ def inverse(dq: ArrayLike) -> Floats:
     >>> inverse([0, 0, 0, 2, 1, 0, 0, 0])
     array([-0.  , -0.  , -0.  ,  0.5 , -0.25, -0.  , -0.  , -0.  ])
     """
-    real, dual = _parts(dq)
-    back = quaternion.inverse(real)
-    return _join(back, -quaternion.multiply(quaternion.multiply(back, dual), back))
+    return _inverse(dq)
 
 
 def normalize(dq: ArrayLike) -> Floats:
@@ -209,15 +204,15 @@ def transform_vectors(dq: ArrayLike, vectors: ArrayLike) -> Floats:
     >>> transform_vectors([0, 0, 0, 1, 1, 0, 0, 0], [1, 1, 1])
     array([1., 1., 1.])
     """
-    q, v = read((dq, DUAL_QUATERNION), (vectors, VECTOR))
-    return quaternion.rotate(q[..., :4], v)
+    return _transform_vectors(dq, vectors)
 
 
 def to_screw(dq: ArrayLike) -> Screw:
     """Return the screw motions (Chasles) of unit dual quaternions (..., 8).
 
-    A pure translation has no line: its axis is the way it goes, its moment 0. The identity is
-    given the axis X.
+    A pure translation has no line: its axis is the way it goes, its moment 0. So is taken what
+    turns by less than one rounding (2^-52 rad, 2^-23 in float32), which moves no point by more than
+    rounding does while its line would run off to infinity. The identity is given the axis X.
 
     Raises:
         RigError: a real part has no direction, or dq is not (..., 8).
@@ -225,21 +220,7 @@ def to_screw(dq: ArrayLike) -> Screw:
     >>> to_screw(from_rotation_translation([0, 0, 1, 1] / np.sqrt(2), [1, 1, 5])).advance.round(4)
     np.float64(5.0)
     """
-    unit = normalize(dq)
-    unit = np.where(unit[..., 3:4] < 0, -unit, unit)
-    turn, angle = quaternion.to_axis_angle(unit[..., :4])
-    _, translation = to_rotation_translation(unit)
-    distance = _arrays.length(translation)
-    still = np.asarray(angle) == 0
-    way = translation / np.where(distance > 0, distance, 1)[..., np.newaxis]
-    axis = np.where((still & (distance > 0))[..., np.newaxis], way, turn)
-    advance = _arrays.dot(translation, axis)
-    # t - (t . axis) axis = (1 - R) point; the point's moment, from t x axis and its quarter turn.
-    across = np.cross(translation, axis)
-    half = np.where(still, 1, np.tan(np.asarray(angle) / 2))[..., np.newaxis]
-    moment = (across + np.cross(axis, across) / half) / 2
-    moment = np.where(still[..., np.newaxis], np.zeros_like(moment), moment)
-    return Screw(axis, moment, angle, advance)
+    return Screw(*_to_screw(dq))
 
 
 def from_screw(screw: Screw) -> Floats:
@@ -251,13 +232,7 @@ def from_screw(screw: Screw) -> Floats:
     >>> from_screw(Screw([0, 0, 1], [0, 0, 0], 0.0, 2.0))
     array([0., 0., 0., 1., 0., 0., 1., 0.])
     """
-    axis, moment, angle, advance = read(
-        (screw.axis, VECTOR), (screw.moment, VECTOR), (screw.angle, SCALAR), (screw.advance, SCALAR)
-    )
-    real = quaternion.from_axis_angle(axis, angle)
-    point = np.cross(axis, moment)
-    along = advance[..., np.newaxis] * axis
-    return from_rotation_translation(real, point - quaternion.rotate(real, point) + along)
+    return _from_screw(*screw)
 
 
 def sclerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Floats:
@@ -313,28 +288,42 @@ def blend(dqs: ArrayLike, weights: ArrayLike) -> Floats:
     return normalize((signed[..., np.newaxis] * q).sum(axis=-2))
 
 
-def _parts(dq: ArrayLike) -> tuple[Floats, Floats]:
-    (q,) = read((dq, DUAL_QUATERNION))
-    return q[..., :4], q[..., 4:]
+def _no_rigid(index: tuple[int, ...], elements: list[Floats]) -> str | None:
+    translation = elements[0][:3, 3]
+    if np.all(np.isfinite(translation)):
+        return None
+    return (
+        f"{_arrays.place('translation', index)}: expected finite numbers, "
+        f"found {_arrays.listed(translation)}"
+    )
 
 
-def _join(real: Floats, dual: Floats) -> Floats:
-    return np.concatenate(np.broadcast_arrays(real, dual), axis=-1)
-
-
-def _signed(dq: ArrayLike, signs: tuple[int, ...]) -> Floats:
-    (q,) = read((dq, DUAL_QUATERNION))
-    return np.asarray(q * np.array(signs, dtype=q.dtype))
-
-
-_REAL = QUATERNION._replace(noun="real part of dual quaternion")
+_no_real_part = no_direction(
+    0, QUATERNION._replace(noun="real part of dual quaternion"), slice(0, 4)
+)
 
 _from_rigid: One = elementwise("dual_from_rigid", QUATERNION, VECTOR)
 _to_rigid: Two = elementwise("dual_to_rigid", DUAL_QUATERNION)
+_from_matrix: One = elementwise(
+    "dual_from_matrix", _arrays.Layout("rigid matrix", (3, 4)), faults=(_no_rigid, no_rotation)
+)
+_from_matrix4: One = elementwise("dual_from_matrix4", RIGID_MATRIX, faults=(_no_rigid, no_rotation))
 _to_matrix: One = elementwise("dual_to_matrix", DUAL_QUATERNION)
 _multiply: One = elementwise("dual_multiply", DUAL_QUATERNION, DUAL_QUATERNION)
-_normalize: One = elementwise(
-    "dual_normalize", DUAL_QUATERNION, faults=(no_direction(0, _REAL, slice(0, 4)),)
-)
+_conjugate: One = elementwise("dual_conjugate", DUAL_QUATERNION)
+_inverse: One = elementwise("dual_inverse", DUAL_QUATERNION, faults=(_no_real_part,))
+_normalize: One = elementwise("dual_normalize", DUAL_QUATERNION, faults=(_no_real_part,))
 _transform_points: One = elementwise("dual_transform_points", DUAL_QUATERNION, VECTOR)
+_transform_vectors: One = elementwise("dual_transform_vectors", DUAL_QUATERNION, VECTOR)
+_to_screw: Callable[..., tuple[Floats, Floats, Floats, Floats]] = elementwise(
+    "to_screw", DUAL_QUATERNION, faults=(_no_real_part,)
+)
+_from_screw: One = elementwise(
+    "from_screw",
+    *(VECTOR, VECTOR, SCALAR, SCALAR),
+    faults=(
+        no_direction(0, VECTOR._replace(noun="axis")),
+        *(not_finite(k, noun) for k, noun in enumerate(Screw._fields)),
+    ),
+)
 _sclerp: One = elementwise("dual_screw_interpolation", DUAL_QUATERNION, DUAL_QUATERNION, SCALAR)

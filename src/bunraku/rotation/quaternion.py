@@ -329,7 +329,8 @@ def from_wxyz(wxyz: ArrayLike) -> Floats:
 # ---------------------------------------------------------------- kernels
 
 
-def _no_rotation(index: tuple[int, ...], elements: list[Floats]) -> str:
+def no_rotation(index: tuple[int, ...], elements: list[Floats]) -> str:
+    """The fault that a matrix (3, 3), (3, 4) or (4, 4) has no rotation in it."""
     m = elements[0][:3, :3]
     start = f"{_arrays.place('matrix', index)}: expected "
     with np.errstate(over="ignore", invalid="ignore"):
@@ -388,8 +389,8 @@ _from_rotation_vector: One = elementwise(
     faults=(not_finite(0, "rotation vector"), _too_long),
 )
 _to_rotation_vector: One = elementwise("to_rotation_vector", QUATERNION, faults=(_quaternion,))
-_from_matrix: One = elementwise("from_matrix", ROTATION_MATRIX, faults=(_no_rotation,))
-_from_matrix4: One = elementwise("from_matrix4", RIGID_MATRIX, faults=(_no_rotation,))
+_from_matrix: One = elementwise("from_matrix", ROTATION_MATRIX, faults=(no_rotation,))
+_from_matrix4: One = elementwise("from_matrix4", RIGID_MATRIX, faults=(no_rotation,))
 _nearest_rotation: One = elementwise("nearest_rotation", ROTATION_MATRIX, faults=(_no_nearest,))
 _to_matrix: One = elementwise("to_matrix", QUATERNION)
 _to_matrix4: One = elementwise("to_matrix4", QUATERNION)

@@ -1,0 +1,94 @@
+#include "rotation/elements.hpp"
+
+#include <algorithm>
+#include <atomic>
+
+#include "threads.hpp"
+
+namespace bunraku {
+namespace {
+
+// Elements a thread should have at least.
+constexpr std::int64_t kGrain = 16384;
+// Outputs from this size on are written past the caches.
+constexpr std::int64_t kStreamFrom = 4 << 20;
+
+// Joins neighbouring axes that every input walks through evenly, so that rows are long.
+Grid merged(const Grid& grid, int count) {
+  Grid rows;
+  rows.total = grid.total;
+  for (int i = 0; i < grid.axes; ++i) {
+    if (grid.lengths[i] == 1) continue;
+    bool even = rows.axes > 0;
+    for (int k = 0; k < count && even; ++k) {
+      even = rows.steps[k][rows.axes - 1] == grid.steps[k][i] * grid.lengths[i];
+    }
+    const int to = even ? rows.axes - 1 : rows.axes++;
+    rows.lengths[to] = grid.lengths[i] * (even ? rows.lengths[to] : 1);
+    for (int k = 0; k < count; ++k) rows.steps[k][to] = grid.steps[k][i];
+  }
+  if (rows.axes == 0) {
+    rows.axes = 1;
+    rows.lengths[0] = 1;
+    for (int k = 0; k < count; ++k) rows.steps[k][0] = 0;
+  }
+  return rows;
+}
+
+}  // namespace
+
+int size_of(Number number, bool is_double) {
+  switch (number) {
+    case Number::truth: return 1;
+    case Number::uint16: return 2;
+    case Number::uint32: return 4;
+    default: return is_double ? 8 : 4;
+  }
+}
+
+std::int64_t run_elementwise(const ElementwiseOperation& operation, bool is_double, const Grid& grid,
+                             const void* const* inputs, void* const* outputs, int option) {
+  if (grid.total == 0) return -1;
+  const auto kernel = is_double ? operation.run_double : operation.run_float;
+  const Grid rows = merged(grid, operation.input_count);
+  const int input_size = size_of(operation.input, is_double), output_size = size_of(operation.output, is_double);
+  std::int64_t bytes = 0;
+  for (int o = 0; o < operation.output_count; ++o) bytes += rows.total * operation.output_widths[o] * output_size;
+  std::atomic<std::int64_t> refused{-1};
+  const int last = rows.axes - 1;
+  const auto work = [&](std::int64_t begin, std::int64_t end) {
+    while (begin < end) {
+      ElementwiseJob job{};
+      job.option = option;
+      job.stream = bytes >= kStreamFrom;
+      const std::int64_t column = begin % rows.lengths[last];
+      const std::int64_t count = std::min(rows.lengths[last] - column, end - begin);
+      for (int k = 0; k < operation.input_count; ++k) {
+        std::int64_t row = begin / rows.lengths[last], place = column * rows.steps[k][last];
+        for (int i = last - 1; i >= 0; row /= rows.lengths[i--]) place += row % rows.lengths[i] * rows.steps[k][i];
+        job.strides[k] = rows.steps[k][last];
+        job.inputs[k] = static_cast<const char*>(inputs[k]) + place * input_size;
+      }
+      for (int o = 0; o < operation.output_count; ++o) {
+        job.outputs[o] = static_cast<char*>(outputs[o]) + begin * operation.output_widths[o] * output_size;
+      }
+      const std::int64_t bad = kernel(job, count);
+      if (bad >= 0) {
+        const std::int64_t found = begin + bad;
+        std::int64_t known = refused.load();
+        while ((known < 0 || found < known) && !refused.compare_exchange_weak(known, found)) {
+        }
+        return;
+      }
+      begin += count;
+    }
+  };
+  if (rows.total < 2 * kGrain) {
+    work(0, rows.total);
+  } else {
+    parallel_for(rows.total, kGrain, work);
+  }
+  return refused.load();
+}
+
+}  // namespace bunraku
