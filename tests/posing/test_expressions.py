@@ -57,7 +57,7 @@ def test_weights_of_another_character_are_refused():
     other = replace(
         Character(Skeleton(("a", "b"), [-1, 0])).rest_pose(), expressions=np.ones((1, 1))
     )
-    with pytest.raises(RigError, match="2 nodes and .* but the character has 1 "):
+    with pytest.raises(RigError, match=r"2 nodes and .* but the character has 1 "):
         applied(character, other)
 
 
