@@ -34,15 +34,19 @@ class Format:
 
 
 def _load_gltf(path: Path) -> Character:
-    from bunraku.formats.gltf import character_from_gltf, read_gltf
+    from bunraku.formats.gltf import read_gltf
+    from bunraku.formats.vrm import character_from_vrm, character_from_vrma, is_vrma
 
-    return character_from_gltf(read_gltf(path))
+    file = read_gltf(path)
+    return character_from_vrma(file) if is_vrma(file) else character_from_vrm(file)
 
 
 def _load_gltf_clips(path: Path) -> tuple[Clip, ...]:
     from bunraku.formats.gltf import clips_from_gltf, read_gltf
+    from bunraku.formats.vrm import clips_from_vrma, is_vrma
 
-    return clips_from_gltf(read_gltf(path))
+    file = read_gltf(path)
+    return clips_from_vrma(file) if is_vrma(file) else clips_from_gltf(file)
 
 
 def _save_gltf(character: Character, path: Path) -> tuple[Note, ...]:
@@ -50,6 +54,24 @@ def _save_gltf(character: Character, path: Path) -> tuple[Note, ...]:
 
     file, notes = gltf_from_character(character)
     return (*notes, *write_gltf(file, path))
+
+
+def _load_pmx(path: Path) -> Character:
+    from bunraku.formats.mmd import character_from_pmx, read_pmx
+
+    return character_from_pmx(read_pmx(path))
+
+
+def _load_vmd_clips(path: Path) -> tuple[Clip, ...]:
+    from bunraku.formats.mmd import clip_from_vmd, read_vmd
+
+    return (clip_from_vmd(read_vmd(path)),)
+
+
+def _load_vpd_clips(path: Path) -> tuple[Clip, ...]:
+    from bunraku.formats.mmd import clip_from_vpd, read_vpd
+
+    return (clip_from_vpd(read_vpd(path)),)
 
 
 FORMATS = (
@@ -62,6 +84,9 @@ FORMATS = (
         _save_gltf,
     ),
     Format("glTF", (".gltf",), b"", _load_gltf, _load_gltf_clips, _save_gltf),
+    Format("PMX", (".pmx",), b"PMX ", _load_pmx),
+    Format("VMD", (".vmd",), b"Vocaloid Motion Data", load_clips=_load_vmd_clips),
+    Format("VPD", (".vpd",), b"Vocaloid Pose Data", load_clips=_load_vpd_clips),
 )
 
 
