@@ -151,6 +151,11 @@ def read_source(
     return bytes(source), name or fallback
 
 
+def folder_of(source: str | os.PathLike[str] | Buffer) -> Path | None:
+    """Where files beside a source are; None for bytes, which lie nowhere."""
+    return Path(source).parent if isinstance(source, str | os.PathLike) else None
+
+
 def write_files(files: Mapping[Path, Iterable[Buffer]]) -> None:
     """Write files whole: temporary siblings first, renamed in order when all are complete.
 

@@ -13,8 +13,8 @@ from bunraku.formats.mmd.text import (
     decode_text,
     encode_field,
     encode_text,
-    name_key,
 )
+from bunraku.model.names import name_key
 
 # bytes that their letters alone would not bring back
 ODD = {

@@ -1,8 +1,11 @@
 """MikuMikuDance: PMX and PMD models, VMD motions and VPD poses as lossless documents.
 
-In the files' own space (left-handed, +Y up, facing −Z), unit (about 0.08 m), angles and order.
+In the files' own space (left-handed, +Y up, facing −Z), unit (about 0.08 m), angles and order;
+and the bridges between them and the model, where that changes.
 """
 
+from bunraku.formats.mmd.from_pmx import character_from_pmx
+from bunraku.formats.mmd.from_vmd import clip_from_vmd, clip_from_vpd
 from bunraku.formats.mmd.pmd import PmdEnglish, PmdFile, PmdIk, PmdSkin
 from bunraku.formats.mmd.pmd_io import pmd_bytes, read_pmd, write_pmd
 from bunraku.formats.mmd.pmx import (
@@ -21,7 +24,7 @@ from bunraku.formats.mmd.pmx_physics import ANCHOR, PmxBody, PmxJoint, PmxSoftBo
 from bunraku.formats.mmd.pmx_read import read_pmx
 from bunraku.formats.mmd.pmx_vertices import Deform, PmxVertices
 from bunraku.formats.mmd.pmx_write import pmx_bytes, write_pmx
-from bunraku.formats.mmd.text import Text, decode_field, name_key
+from bunraku.formats.mmd.text import Text, decode_field
 from bunraku.formats.mmd.vmd import (
     BONE_KEY,
     CAMERA_KEY,
@@ -46,6 +49,7 @@ from bunraku.formats.mmd.vmd_curves import (
     physics_switch,
 )
 from bunraku.formats.mmd.vpd import VpdBone, VpdFile, VpdMorph, read_vpd, vpd_bytes, write_vpd
+from bunraku.model.names import name_key
 
 __all__ = [
     "ANCHOR",
@@ -86,6 +90,9 @@ __all__ = [
     "VpdMorph",
     "bone_curves",
     "camera_curves",
+    "character_from_pmx",
+    "clip_from_vmd",
+    "clip_from_vpd",
     "decode_field",
     "encode_bone_curves",
     "encode_camera_curves",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -158,6 +159,7 @@ class PmdFile:
         tail: how many of its four parts the file has: English names, toons, bodies, joints.
         trailing: bytes after the last part.
         source: name of the file, for messages.
+        folder: where its textures are looked up; None when read from bytes.
         notes: what was irregular but readable.
     """
 
@@ -180,6 +182,7 @@ class PmdFile:
     version: float = 1.0
     trailing: bytes = field(default=b"", repr=False)
     source: str = "PMD"
+    folder: Path | None = None
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import FormatError, Note, UnsupportedError
-from bunraku.formats.binary import Buffer, ByteReader, read_source, write_files
+from bunraku.formats.binary import Buffer, ByteReader, folder_of, read_source, write_files
 from bunraku.formats.mmd import pmd
 from bunraku.formats.mmd.pmd import PmdEnglish, PmdFile, PmdIk, PmdSkin
 from bunraku.formats.mmd.text import decode_field, encode_field
@@ -76,6 +76,7 @@ def read_pmd(source: str | os.PathLike[str] | Buffer, *, name: str = "") -> PmdF
         version=version,
         trailing=trailing,
         source=name,
+        folder=folder_of(source),
         notes=tuple(notes),
     )
     _check_references(file)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import IntEnum
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -201,6 +202,7 @@ class PmxFile:
         extra_globals: header bytes after the eight that are known.
         trailing: bytes after the end.
         source: name of the file, for messages.
+        folder: where its textures are looked up; None when read from bytes.
         notes: what was irregular but readable.
     """
 
@@ -225,6 +227,7 @@ class PmxFile:
     extra_globals: bytes = b""
     trailing: bytes = field(default=b"", repr=False)
     source: str = "PMX"
+    folder: Path | None = None
     notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:

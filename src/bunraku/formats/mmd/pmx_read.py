@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import FormatError, Note, UnsupportedError
-from bunraku.formats.binary import Buffer, ByteReader, read_source
+from bunraku.formats.binary import Buffer, ByteReader, folder_of, read_source
 from bunraku.formats.mmd.pmx import (
     APPENDS,
     BoneFlag,
@@ -109,6 +109,7 @@ def read_pmx(source: str | os.PathLike[str] | Buffer, *, name: str = "") -> PmxF
         extra_globals=globals_[8:],
         trailing=bytes(reader.take(reader.remaining, "rest")),
         source=name,
+        folder=folder_of(source),
     )
     notes = check_references(file)
     if file.trailing:

@@ -3,7 +3,7 @@
 Nothing guarantees that such bytes are valid, or that what follows a terminating NUL is empty.
 A text that its own letters would not bring back carries its bytes along (`Text`). Motions
 find their bones and morphs by the *bytes* of a name, cut to the width of the field and
-possibly through the middle of a letter (`name_key`).
+possibly through the middle of a letter (`model.names.name_key`).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from typing import Any
 import numpy.typing as npt
 
 from bunraku.errors import FormatError
+from bunraku.model.names import CP932
 
-CP932 = "cp932"
 Array = npt.NDArray[Any]
 
 
@@ -77,24 +77,6 @@ def encode_field(text: str, size: int, place: str) -> bytes:
         return text.raw
     plain = str(text) if isinstance(text, Text) else text
     return encode_text(plain, CP932, place)[:size].ljust(size, b"\0")
-
-
-def name_key(name: str, size: int = 15, encoding: str = CP932) -> bytes | None:
-    """The bytes under which a motion knows a bone or morph; None if the name has none.
-
-    Args:
-        name: the full name, as in the model.
-        size: width of the field: 15 for bones and morphs, 20 for IK switches.
-        encoding: what the motion was written in; MMD itself knows cp932 only and leaves the
-            name of a bone that cp932 cannot spell empty.
-
-    >>> name_key("左腕").hex(), len(name_key("スカート_左前_1_長い")), name_key("骨骼①龙")
-    ('8db69872', 15, None)
-    """
-    try:
-        return name.encode(encoding)[:size].partition(b"\0")[0]
-    except UnicodeEncodeError:
-        return None
 
 
 def name_keys(fields: Array) -> list[bytes]:

@@ -15,7 +15,8 @@ from pathlib import Path
 
 from bunraku.errors import FormatError, Note
 from bunraku.formats.binary import Buffer, read_source, write_files
-from bunraku.formats.mmd.text import CP932, decode_text, encode_text
+from bunraku.formats.mmd.text import decode_text, encode_text
+from bunraku.model.names import CP932
 
 MAGIC = b"Vocaloid Pose Data file"
 

@@ -1,0 +1,75 @@
+"""Materials of MMD and of the model: what a renderer without MMD's shader needs of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from bunraku.errors import Note
+from bunraku.formats.mmd.pmx import MaterialFlag, PmxFile, PmxMaterial, Vec4
+from bunraku.formats.mmd.textures import has_alpha
+from bunraku.model import Image, Material
+
+_UNDRAWN = MaterialFlag.POINTS | MaterialFlag.LINES
+
+
+def read_materials(
+    file: PmxFile, images: tuple[Image, ...], notes: list[Note]
+) -> tuple[Material, ...]:
+    """Diffuse colour, texture, transparency and sides of each material.
+
+    MMD blends everything; here a material is opaque unless its colour or its texture's header
+    says that it is not, so that rays may stop at it.
+    """
+    materials = []
+    for i, material in enumerate(file.materials):
+        image = material.texture if 0 <= material.texture < len(images) else None
+        pictured = image is not None and bool(images[image].data)
+        color = np.nan_to_num(np.array(material.diffuse, np.float64), nan=1.0).clip(0, 1)
+        clear = color[3] < 1 or (image is not None and has_alpha(images[image]))
+        if material.flags & _UNDRAWN:
+            message = "is drawn as points or lines; its faces are kept as triangles"
+            notes.append(Note("material-topology", message, f"materials[{i}]"))
+        materials.append(
+            Material(
+                material.name,
+                to_linear((color[0], color[1], color[2], color[3])),
+                image if pictured else None,
+                alpha_mode="blend" if clear else "opaque",
+                double_sided=bool(material.flags & MaterialFlag.DOUBLE_SIDED),
+            )
+        )
+    return tuple(materials)
+
+
+def patched(material: PmxMaterial, was: Material, now: Material) -> PmxMaterial:
+    """The record of a material, with what differs between `was` and `now` changed."""
+    from dataclasses import replace
+
+    changed = material
+    if now.name != was.name:
+        changed = replace(changed, name=now.name)
+    if now.base_color != was.base_color:
+        changed = replace(changed, diffuse=to_display(now.base_color))
+    if now.double_sided != was.double_sided:
+        changed = replace(changed, flags=changed.flags ^ MaterialFlag.DOUBLE_SIDED)
+    if now.image != was.image:
+        changed = replace(changed, texture=-1 if now.image is None else now.image)
+    return changed
+
+
+def to_linear(color: Vec4) -> Vec4:
+    """A display colour (sRGB, IEC 61966-2-1) as linear light; alpha stays.
+
+    >>> to_linear((0.0, 1.0, 0.5, 0.25))[3]
+    0.25
+    """
+    rgb = np.array(color[:3], np.float64)
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4).tolist()
+    return (linear[0], linear[1], linear[2], float(color[3]))
+
+
+def to_display(color: Vec4) -> Vec4:
+    """Linear light as a display colour; the inverse of `to_linear`."""
+    rgb = np.array(color[:3], np.float64).clip(0, 1)
+    shown = np.where(rgb <= 0.0031308, rgb * 12.92, 1.055 * rgb ** (1 / 2.4) - 0.055).tolist()
+    return (shown[0], shown[1], shown[2], float(color[3]))
