@@ -62,6 +62,12 @@ def _load_pmx(path: Path) -> Character:
     return character_from_pmx(read_pmx(path))
 
 
+def _load_pmd(path: Path) -> Character:
+    from bunraku.formats.mmd import character_from_pmd, read_pmd
+
+    return character_from_pmd(read_pmd(path))
+
+
 def _load_vmd_clips(path: Path) -> tuple[Clip, ...]:
     from bunraku.formats.mmd import clip_from_vmd, read_vmd
 
@@ -72,6 +78,18 @@ def _load_vpd_clips(path: Path) -> tuple[Clip, ...]:
     from bunraku.formats.mmd import clip_from_vpd, read_vpd
 
     return (clip_from_vpd(read_vpd(path)),)
+
+
+def _load_bvh(path: Path) -> Character:
+    from bunraku.formats.bvh import character_from_bvh, read_bvh
+
+    return character_from_bvh(read_bvh(path))
+
+
+def _load_bvh_clips(path: Path) -> tuple[Clip, ...]:
+    from bunraku.formats.bvh import clip_from_bvh, read_bvh
+
+    return (clip_from_bvh(read_bvh(path)),)
 
 
 FORMATS = (
@@ -85,8 +103,10 @@ FORMATS = (
     ),
     Format("glTF", (".gltf",), b"", _load_gltf, _load_gltf_clips, _save_gltf),
     Format("PMX", (".pmx",), b"PMX ", _load_pmx),
+    Format("PMD", (".pmd",), b"Pmd", _load_pmd),
     Format("VMD", (".vmd",), b"Vocaloid Motion Data", load_clips=_load_vmd_clips),
     Format("VPD", (".vpd",), b"Vocaloid Pose Data", load_clips=_load_vpd_clips),
+    Format("BVH", (".bvh",), b"", _load_bvh, _load_bvh_clips),
 )
 
 

@@ -4,6 +4,7 @@ In the files' own space (left-handed, +Y up, facing −Z), unit (about 0.08 m), 
 and the bridges between them and the model, where that changes.
 """
 
+from bunraku.formats.mmd.from_pmd import character_from_pmd, pmx_from_pmd
 from bunraku.formats.mmd.from_pmx import character_from_pmx
 from bunraku.formats.mmd.from_vmd import clip_from_vmd, clip_from_vpd
 from bunraku.formats.mmd.pmd import PmdEnglish, PmdFile, PmdIk, PmdSkin
@@ -90,6 +91,7 @@ __all__ = [
     "VpdMorph",
     "bone_curves",
     "camera_curves",
+    "character_from_pmd",
     "character_from_pmx",
     "clip_from_vmd",
     "clip_from_vpd",
@@ -100,6 +102,7 @@ __all__ = [
     "physics_switch",
     "pmd_bytes",
     "pmx_bytes",
+    "pmx_from_pmd",
     "read_pmd",
     "read_pmx",
     "read_vmd",

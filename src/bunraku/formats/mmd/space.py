@@ -25,7 +25,7 @@ def mirrored(vectors: npt.ArrayLike) -> Array:
     >>> mirrored([1, 2, 3]).tolist()
     [1.0, 2.0, -3.0]
     """
-    result: Array = np.asarray(vectors, np.float64) * _POINT
+    result: Array = np.asarray(vectors, np.float64) * _POINT + 0.0  # no zero below zero
     return result
 
 
@@ -45,7 +45,7 @@ def mirrored_rotations(quaternions: npt.ArrayLike) -> Array:
     >>> mirrored_rotations([1, 2, 3, 4]).tolist()
     [-1.0, -2.0, 3.0, 4.0]
     """
-    result: Array = np.asarray(quaternions, np.float64) * _QUATERNION
+    result: Array = np.asarray(quaternions, np.float64) * _QUATERNION + 0.0
     return result
 
 
