@@ -44,7 +44,8 @@ const char* fault(const SampledTrack& track, const SamplingJob& job, std::int64_
     return "values reach beyond a frame";
   }
   const auto kind = static_cast<TrackKind>(track.kind);
-  const bool rotation = kind == TrackKind::slerp || kind == TrackKind::cubic_rotation;
+  const bool rotation =
+      kind == TrackKind::slerp || kind == TrackKind::cubic_rotation || kind == TrackKind::bezier_slerp;
   if (rotation && track.width != 4) return "expected quaternions";
   const std::int64_t keys = job.timeline_starts[track.timeline + 1] - job.timeline_starts[track.timeline];
   if (track.rows < 0 || track.rows > numbers || keys > (numbers - track.rows) / row_length(kind, track.width)) {

@@ -14,6 +14,11 @@ typedef double Unaligned4 __attribute__((vector_size(32), aligned(8), may_alias)
 inline Vector4 load4(const double* from) { return *reinterpret_cast<const Unaligned4*>(from); }
 inline void store4(double* to, Vector4 value) { *reinterpret_cast<Unaligned4*>(to) = value; }
 
+template <class Mask4>
+inline bool any(Mask4 mask) {
+  return (mask[0] | mask[1] | mask[2] | mask[3]) != 0;
+}
+
 // Where each frame of a block lies among the keys of a timeline. Exactly on a key (within
 // kSameTime, before the first or after the last) `next` is `key` and `u` is 0. Frames are filled
 // up to a multiple of four with such places on key 0.
@@ -68,6 +73,40 @@ void locate(const double* keys, std::int64_t count, const double* times, int fra
   }
 }
 
+// The height of curves from (0, 0) over (x1, y1) and (x2, y2) to (1, 1) where their x is u. x rises
+// with s as long as x1 and x2 lie in [0, 1], so x(s) = u has one solution: Newton steps from s = u,
+// halving where a step would leave what is known to enclose it. Typical curves need five steps;
+// those whose slope vanishes at the solution (x1 = 1, x2 = 0 at u = ½) the most. A lane that is
+// done stays as it is, so that its neighbours do not change a bit of it.
+inline Vector4 curve_height(const double* const curve[4], Vector4 u) {
+  typedef decltype(u < u) Mask4;
+  constexpr int kSteps = 48;
+  constexpr double kExact = 0x1p-52;
+  const Vector4 x1 = {curve[0][0], curve[1][0], curve[2][0], curve[3][0]};
+  const Vector4 y1 = {curve[0][1], curve[1][1], curve[2][1], curve[3][1]};
+  const Vector4 x2 = {curve[0][2], curve[1][2], curve[2][2], curve[3][2]};
+  const Vector4 y2 = {curve[0][3], curve[1][3], curve[2][3], curve[3][3]};
+  const Vector4 c = 3.0 * x1, b = 3.0 * (x2 - x1) - c, a = 1.0 - c - b;
+  Vector4 s = u, low = u - u, high = low + 1.0;
+  Mask4 busy = (u > 0.0) & (((x1 - y1) != 0.0) | ((x2 - y2) != 0.0));
+  for (int step = 0; step < kSteps && any(busy); ++step) {
+    const Vector4 excess = ((a * s + b) * s + c) * s - u;
+    const Vector4 slope = (3.0 * a * s + 2.0 * b) * s + c;
+    low = (excess < 0.0) & busy ? s : low;
+    high = (excess > 0.0) & busy ? s : high;
+    const Vector4 change = excess / slope;  // infinite or NaN where the slope vanishes
+    const Vector4 aimed = s - change;
+    const Vector4 next = (aimed > low) & (aimed < high) ? aimed : 0.5 * (low + high);
+    const Vector4 size = change < 0.0 ? -change : change;
+    busy &= (excess != 0.0) & ~((size <= kExact * s) | (high - low <= kExact * high));
+    s = busy ? next : s;
+  }
+  const Vector4 d = 3.0 * y1, f = 3.0 * (y2 - y1) - d, e = 1.0 - d - f;
+  const Vector4 height = ((e * s + f) * s + d) * s;
+  // A straight line is the time itself, and a time on a key 0.
+  return ((x1 == y1) & (x2 == y2)) | (u == 0.0) ? u : height;
+}
+
 // sin(x) / x of x² for |x| ≤ π/2: the Taylor series, whose first term left out is 8e-19.
 inline Vector4 sine_ratio(Vector4 x2) {
   Vector4 sum = x2 * (1.0 / 51090942171709440000.0);  //  1/21!
@@ -114,15 +153,22 @@ void linear(const double* rows, std::int64_t any, const Places& at, int frames, 
 
 // sin((1−u)a)/sin a · q₀ + sin(ua)/sin a · q₁ with sin(x) = x · sine_ratio(x²): no division by a
 // sine that could be small, so equal, nearly equal and opposite keys need no case of their own.
+template <bool kCurved>
 void slerp(const double* rows, const Places& at, int frames, Destination to) {
-  constexpr std::int64_t kRow = 6;
+  constexpr std::int64_t kRow = kCurved ? 10 : 6;
   double from[kBlock], towards[kBlock];
   for (int f = 0; f < frames; f += 4) {
     const double* const row[4] = {rows + at.key[f] * kRow, rows + at.key[f + 1] * kRow,
                                   rows + at.key[f + 2] * kRow, rows + at.key[f + 3] * kRow};
     const Vector4 angle2 = {row[0][4], row[1][4], row[2][4], row[3][4]};
     const Vector4 ratio = {row[0][5], row[1][5], row[2][5], row[3][5]};
-    const Vector4 u = load4(at.u + f), v = 1.0 - u;
+    Vector4 u = load4(at.u + f);
+    if (kCurved) {
+      const double* const curve[4] = {rows + at.next[f] * kRow + 6, rows + at.next[f + 1] * kRow + 6,
+                                      rows + at.next[f + 2] * kRow + 6, rows + at.next[f + 3] * kRow + 6};
+      u = curve_height(curve, u);
+    }
+    const Vector4 v = 1.0 - u;
     const Vector4 size = ratio < 0.0 ? -ratio : ratio;
     const Vector4 weight = v * size * sine_ratio(v * v * angle2);
     store4(from + f, u == 0.0 ? Vector4{1, 1, 1, 1} : weight);
@@ -131,6 +177,24 @@ void slerp(const double* rows, const Places& at, int frames, Destination to) {
   for (int f = 0; f < frames; ++f) {
     const Vector4 a = load4(rows + at.key[f] * kRow), b = load4(rows + at.next[f] * kRow);
     store4(to.first + f * to.stride, from[f] * a + towards[f] * b);
+  }
+}
+
+// As linear, each number with a curve of its own.
+void bezier(const double* rows, std::int64_t width, const Places& at, int frames, Destination to) {
+  const std::int64_t row = 5 * width;
+  double height[kBlock];
+  for (std::int64_t c = 0; c < width; ++c) {
+    const double* const curves = rows + width + 4 * c;
+    for (int f = 0; f < frames; f += 4) {
+      const double* const curve[4] = {curves + at.next[f] * row, curves + at.next[f + 1] * row,
+                                      curves + at.next[f + 2] * row, curves + at.next[f + 3] * row};
+      store4(height + f, curve_height(curve, load4(at.u + f)));
+    }
+    for (int f = 0; f < frames; ++f) {
+      const double a = rows[at.key[f] * row + c], b = rows[at.next[f] * row + c];
+      to.first[f * to.stride + c] = a + height[f] * (b - a);
+    }
   }
 }
 
@@ -198,9 +262,11 @@ void sample_track(const SampledTrack& track, const double* rows, const Places& a
   switch (static_cast<TrackKind>(track.kind)) {
     case TrackKind::step: return (width == 3 ? step<3> : step<0>)(rows, width, at, frames, to);
     case TrackKind::linear: return (width == 3 ? linear<3> : linear<0>)(rows, width, at, frames, to);
-    case TrackKind::slerp: return slerp(rows, at, frames, to);
+    case TrackKind::slerp: return slerp<false>(rows, at, frames, to);
     case TrackKind::cubic: return (width == 3 ? cubic<3> : cubic<0>)(rows, width, at, frames, to);
     case TrackKind::cubic_rotation: return cubic_rotation(rows, at, frames, to);
+    case TrackKind::bezier: return bezier(rows, width, at, frames, to);
+    case TrackKind::bezier_slerp: return slerp<true>(rows, at, frames, to);
   }
 }
 

@@ -16,8 +16,11 @@ enum class TrackKind : std::int64_t {
                    // (≤ π/2, after its sign was chosen for the shorter arc), −: that key is negated
   cubic,           // row: in-tangent, value, out-tangent
   cubic_rotation,  // row: as cubic; the result is normalised
+  bezier,          // row: value, then a curve x1, y1, x2, y2 for each number: it bends the time of
+                   // the segment that leads to the key (MMD); x1 and x2 lie in [0, 1]
+  bezier_slerp,    // row: as slerp, then one such curve
 };
-inline constexpr std::int64_t kTrackKinds = 5;
+inline constexpr std::int64_t kTrackKinds = 7;
 
 struct SampledTrack {
   std::int64_t timeline;  // which times its keys have
@@ -25,7 +28,7 @@ struct SampledTrack {
   std::int64_t rows;      // where its rows start
   std::int64_t output;    // index into SamplingJob::outputs
   std::int64_t column;    // where its values start in a frame of that output
-  std::int64_t width;     // numbers per value (4 for slerp and cubic_rotation)
+  std::int64_t width;     // numbers per value (4 for rotations)
 };
 
 constexpr std::int64_t row_length(TrackKind kind, std::int64_t width) {
@@ -33,6 +36,8 @@ constexpr std::int64_t row_length(TrackKind kind, std::int64_t width) {
     case TrackKind::slerp: return width + 2;
     case TrackKind::cubic:
     case TrackKind::cubic_rotation: return 3 * width;
+    case TrackKind::bezier: return 5 * width;
+    case TrackKind::bezier_slerp: return width + 6;
     default: return width;
   }
 }
@@ -44,7 +49,7 @@ struct SamplingOutput {
   std::int64_t width;
 };
 
-// Translations, rotations, scales, morph weights.
+// Translations, rotations, scales, and the weights of morphs and expressions with the switches.
 inline constexpr int kSamplingOutputs = 4;
 
 struct SamplingJob {

@@ -102,8 +102,9 @@ TEST(samples_are_the_same_bits_at_every_level_and_in_any_order) {
   std::uniform_real_distribution<double> number(-1, 1);
   for (std::int64_t kind = 0; kind < kTrackKinds; ++kind) {
     const auto k = static_cast<TrackKind>(kind);
+    const bool turns = k == TrackKind::slerp || k == TrackKind::cubic_rotation || k == TrackKind::bezier_slerp;
     for (const std::int64_t width : {3, 4, 7}) {
-      if (width != 4 && (k == TrackKind::slerp || k == TrackKind::cubic_rotation)) continue;
+      if (width != 4 && turns) continue;
       for (const int keys : {1, 2, 3, 17}) {
         Track track{k, {}, {}, width};
         for (int i = 0; i < keys; ++i) track.times.push_back(0.1 * i + 0.04 * number(random));
@@ -122,5 +123,29 @@ TEST(samples_are_the_same_bits_at_every_level_and_in_any_order) {
         }
       }
     }
+  }
+}
+
+TEST(curves_bend_the_time_and_keys_stay_exact) {
+  // Key 1 is reached along y = x³ (x1 = ⅓, x2 = ⅔, y1 = y2 = 0), key 2 along a straight line.
+  const double third = 1.0 / 3;
+  const Track curve{TrackKind::bezier, {0, 1, 3}, {2, 9, 9, 9, 9, 4, third, 0, 2 * third, 0, 8, 0.5, 0.5, 0.7, 0.7}, 1};
+  for (const Level level : available_levels()) {
+    const Numbers values = sample(curve, {-1, 0, 0.5, 0.9999995, 1, 2, 3, 9}, level);
+    CHECK(same_bits(values, {2, 2, values[2], 4, 4, 6, 8, 8}));
+    CHECK(std::abs(values[2] - 2.25) < 1e-15);
+  }
+}
+
+TEST(a_curved_rotation_is_an_even_one_at_another_time) {
+  const double half = std::sqrt(0.5), angle2 = std::pow(std::acos(half), 2), ratio = std::acos(half) / half;
+  const Track even{TrackKind::slerp, {0, 1}, {0, 0, 0, 1, angle2, ratio, 0, 0, half, half, 0, 1}, 4};
+  const Track curved{TrackKind::bezier_slerp,
+                     {0, 1},
+                     {0, 0, 0, 1, angle2, ratio, 0, 0, 1, 1, 0, 0, half, half, 0, 1, 1.0 / 3, 0, 2.0 / 3, 0},
+                     4};
+  for (const Level level : available_levels()) {
+    const Numbers a = sample(curved, {0.5, 0, 1}, level), b = sample(even, {0.125, 0, 1}, level);
+    for (std::size_t i = 0; i < a.size(); ++i) CHECK(std::abs(a[i] - b[i]) < 1e-15);
   }
 }

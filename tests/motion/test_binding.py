@@ -3,7 +3,19 @@
 import numpy as np
 import pytest
 
-from bunraku.model import Attachment, Character, Clip, Geometry, Mesh, MorphTarget, Skeleton, Track
+from bunraku.model import (
+    Attachment,
+    Character,
+    Clip,
+    Expression,
+    Geometry,
+    IkChain,
+    Mesh,
+    MorphTarget,
+    Rig,
+    Skeleton,
+    Track,
+)
 from bunraku.motion import bind, sample
 
 KEYS = [[1, 1, 1], [2, 2, 2]]
@@ -97,3 +109,84 @@ def test_tracks_with_the_same_times_share_a_timeline():
     bound = bind(Clip("c", (*tracks, Track(2, "scale", [0, 2], KEYS))), puppet())
     assert bound.timeline_starts.tolist() == [0, 2, 4]
     assert bound.tracks[:, 0].tolist() == [0, 0, 0, 0, 1]
+
+
+# ---------------------------------------------------------------- what MMD adds
+
+
+def doll(*names: str, expressions: tuple[str, ...] = ()) -> Character:
+    """Every node is the goal of a chain."""
+    count = len(names)
+    chains = tuple(IkChain(node, node, (), 1, 1.0) for node in range(count))
+    return Character(
+        Skeleton(names, np.full(count, -1)),
+        expressions=tuple(map(Expression, expressions)),
+        rig=Rig(layers=np.zeros(count), chains=chains),
+    )
+
+
+def switch(target, path="ik", value=0) -> Track:
+    return Track(target, path, [0], [[value]], "STEP")
+
+
+def old(name: str, size: int = 15) -> str:
+    """What a motion has of a name, read with the bytes of a letter cut in two kept."""
+    return name.encode("cp932")[:size].decode("cp932", "surrogateescape")
+
+
+LONG = "左スカート後ろ１"  # 16 bytes: a motion keeps 7 letters and half of the eighth
+
+
+def test_names_that_a_motion_cut_find_the_longer_ones():
+    character = doll("x", LONG, expressions=("y", LONG))
+    assert old(LONG) not in LONG
+    tracks = (move(old(LONG)), switch(old(LONG), "expression", 0.5))
+    bound = bind(Clip("c", tracks), character)
+    assert bound.notes == ()
+    pose = sample(bound, 0)
+    assert pose.translations[0, :, 0].tolist() == [0, 1]
+    assert pose.expressions.tolist() == [[0, 0.5]]
+
+
+def test_the_chains_of_a_motion_have_names_of_20_bytes():
+    long, longer = "あいうえおかきくけこ１", "あいうえおかきくけこ２"
+    bound = bind(Clip("c", (switch(old(long, 20)),)), doll("x", long))
+    assert (bound.notes, sample(bound, 0).ik.tolist()) == ((), [[True, False]])
+    assert bind(Clip("c", (switch(old(long)),)), doll("x", long)).notes[0].code == "unbound-track"
+    several = bind(Clip("c", (switch(longer),)), doll("x", long, longer))
+    assert sample(several, 0).ik.tolist() == [[True, True, False]]
+
+
+def test_a_name_that_stands_there_comes_before_one_that_was_cut():
+    bound = bind(Clip("c", (move("a" * 15),)), doll("a" * 16, "a" * 15))
+    assert sample(bound, 0).translations[0, :, 0].tolist() == [0, 1]
+    short = bind(Clip("c", (move("a" * 14),)), doll("a" * 16))
+    assert short.notes[0].code == "unbound-track"
+
+
+def test_expressions_of_one_name_move_together():
+    bound = bind(Clip("c", (switch("b", "expression", 0.5),)), doll(expressions=("b", "a", "b")))
+    assert sample(bound, 0).expressions.tolist() == [[0.5, 0, 0.5]]
+
+
+UNBOUND = [
+    # tracks, code, what the note must say
+    ([switch("tail", "expression")], "unbound-track", "moves expression 'tail', which there is"),
+    ([switch(3, "expression")], "unbound-track", "moves expression 3, which there is not"),
+    ([switch("tail")], "unbound-track", "switches the IK of node 'tail', which has none"),
+    ([switch("x"), switch(0)], "duplicate-track", "the IK of node 0, as an earlier"),
+    ([switch("", "visible"), switch(0, "visible")], "duplicate-track", "shows and hides"),
+    ([switch(0, "expression"), switch("e", "expression")], "duplicate-track", "expression 'e'"),
+]
+
+
+@pytest.mark.parametrize(("tracks", "code", "message"), UNBOUND)
+def test_what_does_not_fit_the_rig_or_face_is_noted(tracks, code, message):
+    (note,) = bind(Clip("c", tuple(tracks)), doll("x", expressions=("e",))).notes
+    assert (note.code, note.place) == (code, f"tracks[{len(tracks) - 1}]")
+    assert message in note.message
+
+
+def test_a_character_without_a_rig_has_no_ik_to_switch():
+    (note,) = bind(Clip("c", (switch("root"),)), puppet()).notes
+    assert note.code == "unbound-track"

@@ -175,3 +175,35 @@ def test_a_difference_added_to_its_reference_is_the_pose(i, j):
 def test_rotations_stay_of_unit_length(i, amount):
     rotations = blend(random_pose(i), random_pose(i + 1), amount).rotations
     np.testing.assert_allclose(np.linalg.norm(rotations, axis=-1), 1, atol=1e-14)
+
+
+def test_weights_are_mixed_and_switches_are_those_of_the_nearer_pose():
+    still = ([[[0, 0, 0]]], [[[0, 0, 0, 1]]], [[[1, 1, 1]]])
+    on = Pose(*still, expressions=[[0.2, 1.0]], ik=np.array([[True]]), visible=np.array([True]))
+    off = Pose(*still, expressions=[[0.6, 0.0]], ik=np.array([[False]]), visible=np.array([False]))
+    mixed = blend(on, off, [0.25, 0.75])
+    np.testing.assert_allclose(mixed.expressions, [[0.3, 0.75], [0.5, 0.25]])
+    assert mixed.ik.tolist() == [[True], [False]]
+    assert mixed.visible.tolist() == [True, False]
+    kept = blend(on, off, [0.25, 0.75], joints=[0])
+    np.testing.assert_array_equal(kept.expressions, [[0.2, 1.0]] * 2)
+    assert kept.ik.all()
+    assert kept.visible.all()
+
+
+def test_a_pose_that_says_nothing_of_expressions_and_switches_says_0_and_on():
+    still = ([[[0, 0, 0]]], [[[0, 0, 0, 1]]], [[[1, 1, 1]]])
+    off = Pose(*still, expressions=[[0.5]], ik=np.array([[False]]))
+    assert blend(Pose(*still), off, 0.4).expressions.tolist() == [[0.2]]
+    assert blend(Pose(*still), off, 0.4).ik.tolist() == [[True]]
+    assert blend(off, Pose(*still), 1).ik.tolist() == [[True]]
+    smile = additive(off, Pose(*still))
+    assert add(off, smile, [1, -1]).expressions.tolist() == [[1.0], [0.0]]
+    assert add(off, smile, [1, -1]).ik.tolist() == [[False], [False]]
+
+
+def test_poses_of_different_expressions_or_chains_are_refused():
+    still = ([[[0, 0, 0]]], [[[0, 0, 0, 1]]], [[[1, 1, 1]]])
+    one, two = (Pose(*still, expressions=np.zeros((1, count))) for count in (1, 2))
+    with pytest.raises(RigError, match=r"expressions of widths \[1, 2\]"):
+        blend(one, two, 0.5)

@@ -1,4 +1,4 @@
-"""A clip and a character brought together: names resolved, keys laid out for sampling."""
+"""A clip and a character brought together: targets resolved, keys laid out for sampling."""
 
 from __future__ import annotations
 
@@ -10,12 +10,20 @@ import numpy.typing as npt
 from bunraku.errors import Note
 from bunraku.model import Character, Clip, Pose, Track
 from bunraku.model.arrays import Float64
+from bunraku.motion.targets import Targets
 
-# The order of the outputs and the numbers of the kinds in core/sampling/sampling.hpp.
-OUTPUTS = {"translation": 0, "rotation": 1, "scale": 2, "weights": 3}
-STEP, LINEAR, SLERP, CUBIC, CUBIC_ROTATION = range(5)
-KINDS = {"STEP": STEP, "LINEAR": LINEAR, "CUBICSPLINE": CUBIC}
-ROTATION_KINDS = {"STEP": STEP, "LINEAR": SLERP, "CUBICSPLINE": CUBIC_ROTATION}
+# The order of the outputs and the numbers of the kinds in core/sampling/sampling.hpp. The weights
+# of morphs and expressions, the switches of IK chains and visibility share one output.
+OUTPUTS = {"translation": 0, "rotation": 1, "scale": 2}
+OTHER = 3
+STEP, LINEAR, SLERP, CUBIC, CUBIC_ROTATION, BEZIER, BEZIER_SLERP = range(7)
+KINDS = {"STEP": STEP, "LINEAR": LINEAR, "CUBICSPLINE": CUBIC, "BEZIER": BEZIER}
+ROTATION_KINDS = {
+    "STEP": STEP,
+    "LINEAR": SLERP,
+    "CUBICSPLINE": CUBIC_ROTATION,
+    "BEZIER": BEZIER_SLERP,
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +57,17 @@ class BoundClip:
 def bind(clip: Clip, character: Character) -> BoundClip:
     """Resolve a clip's targets on a character, once, and lay its keys out for `sample`.
 
+    A name that no node or expression has is also looked for as what the old motion formats keep
+    of a longer one: its first 15 bytes of cp932 (20 for IK), see `model.names.name_key`.
+
     What does not fit is left out or read as said here, and listed in `.notes`:
 
-    * ``unbound-track``: no node has that index or name, or a weights track's node shows no
-      mesh with morph targets, or with another number of them. Left out.
-    * ``ambiguous-target``: several nodes have that name. The first is moved.
-    * ``duplicate-track``: an earlier track already moves the same path of the same node. Left
+    * ``unbound-track``: no node or expression has that index or name, no IK chain that goal, or
+      a weights track's node shows no mesh with morph targets, or with another number of them.
+      Left out.
+    * ``ambiguous-target``: several nodes have that name. The first is moved. (Of expressions of
+      one name all are.)
+    * ``duplicate-track``: an earlier track already moves the same path of the same target. Left
       out.
     * ``zero-rotation``: keys of length 0, read as no rotation.
     * ``rotation-normalised``: keys whose length is off by more than 1 % (more than 8-bit
@@ -68,43 +81,25 @@ def bind(clip: Clip, character: Character) -> BoundClip:
     """
     notes: list[Note] = []
     bound: dict[tuple[int, str], Track] = {}
-    named: dict[str, list[int]] = {}
-    for node, name in enumerate(character.skeleton.names):
-        named.setdefault(name, []).append(node)
-    morphs = {
-        attachment.node: len(character.meshes[attachment.mesh].morph_names)
-        for attachment in character.attachments
-    }
+    targets = Targets(character)
     for i, track in enumerate(clip.tracks):
         place = f"tracks[{i}]"
-        what = f"{clip.name!r} moves the {track.path} of node {track.target!r}"
-        nodes = _candidates(track.target, named, len(character.skeleton))
-        if not nodes:
-            notes.append(Note("unbound-track", f"{what}, which there is not", place))
+        found = targets.of(track)
+        what = f"{clip.name!r} {found.what}"
+        if found.fault:
+            notes.append(Note("unbound-track", f"{what}{found.fault}", place))
             continue
-        node = nodes[0]
-        if len(nodes) > 1:
-            said = f"{what}; of {len(nodes)} nodes with that name the first, {node}, is moved"
+        if found.ambiguous:
+            said = f"{what}{found.ambiguous}"
             notes.append(Note("ambiguous-target", said, place))
-        shown = morphs.get(node, 0)
-        if track.path == "weights" and not 0 < track.width == shown:
-            said = f"{what} for {track.width} morph targets, but it shows {shown}"
-            notes.append(Note("unbound-track", said, place))
-        elif (node, track.path) in bound:
+        taken = [index for index in found.indices if (index, track.path) in bound]
+        if taken:
             notes.append(Note("duplicate-track", f"{what}, as an earlier track does", place))
-        else:
-            bound[node, track.path] = track
+        for index in found.indices:
+            bound.setdefault((index, track.path), track)
+        if len(taken) < len(found.indices):
             notes += _odd_rotations(track, what, place)
-    starts = np.cumsum([0, *morphs.values()]).tolist()
-    weight_columns = dict(zip(morphs, starts, strict=False))
-    return _pack(clip.name, character.rest_pose(), bound, weight_columns, tuple(notes))
-
-
-def _candidates(target: int | str, named: dict[str, list[int]], count: int) -> list[int]:
-    """The nodes a target may mean."""
-    if isinstance(target, str):
-        return named.get(target, [])
-    return [target] if 0 <= target < count else []
+    return _pack(clip.name, character.rest_pose(), bound, targets, tuple(notes))
 
 
 def _odd_rotations(track: Track, what: str, place: str) -> list[Note]:
@@ -129,7 +124,7 @@ def _pack(
     name: str,
     rest: Pose,
     bound: dict[tuple[int, str], Track],
-    weight_columns: dict[int, int],
+    targets: Targets,
     notes: tuple[Note, ...],
 ) -> BoundClip:
     timelines: dict[bytes, int] = {}
@@ -137,14 +132,16 @@ def _pack(
     rows: list[Float64] = []
     tracks = []
     start = 0
-    for (node, path), track in bound.items():
-        kind = (ROTATION_KINDS if path == "rotation" else KINDS)[track.interpolation]
+    for (index, path), track in bound.items():
+        kind = _kind(track)
         timeline = timelines.setdefault(track.times.tobytes(), len(timelines))
         if timeline == len(times):
             times.append(track.times)
-        column = weight_columns[node] if path == "weights" else node * track.width
-        tracks.append((timeline, kind, start, OUTPUTS[path], column, track.width))
-        rows.append(_rows(track, kind))
+        output = OUTPUTS.get(path, OTHER)
+        column = targets.column(index, path) if output == OTHER else index * track.width
+        tracks.append((timeline, kind, start, output, column, track.width))
+        offset = rest.translations[0, index] if track.relative else None
+        rows.append(_rows(track, kind, offset))
         start += rows[-1].size
     return BoundClip(
         name,
@@ -159,7 +156,16 @@ def _pack(
     )
 
 
-def _rows(track: Track, kind: int) -> Float64:
+def _kind(track: Track) -> int:
+    kinds = ROTATION_KINDS if track.path == "rotation" else KINDS
+    curves = track.curves
+    # Most keys of most motions have straight lines for curves.
+    if curves is not None and (curves[..., ::2] == curves[..., 1::2]).all():
+        return kinds["LINEAR"]
+    return kinds[track.interpolation]
+
+
+def _rows(track: Track, kind: int, offset: Float64 | None) -> Float64:
     """The keys of a track as the core wants them: float64, (K, numbers per key)."""
     values = track.values.astype(np.float64)
     if track.path == "rotation":
@@ -167,9 +173,15 @@ def _rows(track: Track, kind: int) -> Float64:
         keys[~keys.any(axis=1)] = [0, 0, 0, 1]
         if kind != CUBIC_ROTATION:  # there the result is normalised, not the keys
             keys /= np.linalg.norm(keys, axis=1, keepdims=True)
-    if kind == SLERP:
-        return np.concatenate([values, _arcs(values)], axis=1)
-    return values.reshape(len(values), -1)
+    if offset is not None:
+        keys = values[:, 1] if kind == CUBIC else values
+        keys += offset
+    parts = [values.reshape(len(values), -1)]
+    if kind in (SLERP, BEZIER_SLERP):
+        parts.append(_arcs(values))
+    if kind in (BEZIER, BEZIER_SLERP) and track.curves is not None:
+        parts.append(track.curves.reshape(len(values), -1).astype(np.float64))
+    return np.concatenate(parts, axis=1)
 
 
 def _arcs(keys: Float64) -> Float64:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,13 +14,15 @@ from bunraku.model.arrays import Float64, checked, in_range
 from bunraku.rotation import quaternion, slerp
 
 Joints: TypeAlias = npt.ArrayLike | None
+Values = TypeVar("Values", Float64, npt.NDArray[np.bool_])
 
 
 def blend(a: Pose, b: Pose, amount: npt.ArrayLike, *, joints: Joints = None) -> Pose:
     """Return the poses between a and b: a itself at amount 0, b itself at 1.
 
-    Translations, scales and morph weights are mixed linearly, rotations turn at even speed on the
-    shorter arc. A cross-fade of two clips is a blend whose amount rises with time:
+    Translations, scales and the weights of morphs and expressions are mixed linearly, rotations
+    turn at even speed on the shorter arc; switches are those of the nearer pose. A
+    cross-fade of two clips is a blend whose amount rises with time:
     ``blend(sample(walk, t), sample(run, t - start), np.clip((t - start) / duration, 0, 1))``.
 
     Args:
@@ -28,7 +30,7 @@ def blend(a: Pose, b: Pose, amount: npt.ArrayLike, *, joints: Joints = None) -> 
         amount: () or (F,) in [0, 1].
         joints: which nodes take part: (N,) bool, (N,) float shares in [0, 1] that `amount` is
             multiplied by, or integer node indices; all if None. Other nodes, and with `joints`
-            given also all morph weights, stay as in a. See `joint_mask`.
+            given also all weights and switches, stay as in a. See `joint_mask`.
 
     Raises:
         RigError: poses of different characters or frame counts, an amount or share outside
@@ -49,15 +51,18 @@ def blend(a: Pose, b: Pose, amount: npt.ArrayLike, *, joints: Joints = None) -> 
         tuple(
             _mix(*pair, morph_share) for pair in zip(a.morph_weights, b.morph_weights, strict=True)
         ),
+        _mix(*_filled(a.expressions, b.expressions, 0.0), morph_share),
+        np.where(morph_share > 0.5, *_filled(a.ik, b.ik, True)[::-1]),
+        np.where(morph_share[:, 0] > 0.5, b.visible, a.visible),
     )
 
 
 def additive(pose: Pose, reference: Pose) -> Pose:
     """Return what `pose` does beyond `reference`, to be put on top of another pose by `add`.
 
-    Translations, scales and morph weights are plain differences (a scale of 0 changes nothing);
-    rotations are conj(reference) · pose: turns in the joint's own frame, so that a nod added to
-    a head that already looks sideways nods in the direction it looks.
+    Translations, scales and weights are plain differences (a scale of 0 changes nothing), switches
+    those of `pose`; rotations are conj(reference) · pose: turns in the joint's own frame, so that a
+    nod added to a head that already looks sideways nods in the direction it looks.
     ``add(reference, additive(pose, reference))`` is `pose`.
 
     Args:
@@ -71,13 +76,16 @@ def additive(pose: Pose, reference: Pose) -> Pose:
     >>> additive(rest, rest).translations, additive(rest, rest).scales
     (array([[[0., 0., 0.]]]), array([[[0., 0., 0.]]]))
     """
-    _frames(pose, reference, "additive")
+    frames = _frames(pose, reference, "additive")
     turned = quaternion.multiply(quaternion.conjugate(reference.rotations), pose.rotations)
     return Pose(
         pose.translations - reference.translations,
         turned.astype(np.float64, copy=False),
         pose.scales - reference.scales,
         tuple(p - r for p, r in zip(pose.morph_weights, reference.morph_weights, strict=True)),
+        np.subtract(*_filled(pose.expressions, reference.expressions, 0.0)),
+        np.broadcast_to(pose.ik, (frames, pose.ik.shape[1])),
+        np.broadcast_to(pose.visible, (frames,)),
     )
 
 
@@ -86,7 +94,7 @@ def add(
 ) -> Pose:
     """Return `base` with `amount` times a difference made by `additive` put on top.
 
-    Rotations become base · slerp(identity, difference, amount).
+    Rotations become base · slerp(identity, difference, amount); switches are those of `base`.
 
     Args:
         base, difference: F frames each; a pose of one frame serves for all.
@@ -105,14 +113,19 @@ def add(
     share, morph_share = _shares(base, difference, amount, joints, "add", (-np.inf, np.inf))
     u = share[..., None]
     turn = slerp(quaternion.identity(), difference.rotations, share)
+    expressions, changes = _filled(base.expressions, difference.expressions, 0.0)
+    translations = base.translations + u * difference.translations
     return Pose(
-        base.translations + u * difference.translations,
+        translations,
         np.where(u == 0, base.rotations, quaternion.multiply(base.rotations, turn)),
         base.scales + u * difference.scales,
         tuple(
             weights + morph_share * change
             for weights, change in zip(base.morph_weights, difference.morph_weights, strict=True)
         ),
+        expressions + morph_share * changes,
+        np.broadcast_to(base.ik, (len(translations), base.ik.shape[1])),
+        np.broadcast_to(base.visible, (len(translations),)),
     )
 
 
@@ -147,6 +160,15 @@ def _mix(a: Float64, b: Float64, u: Float64) -> Float64:
     return np.where(u == 1, b, a + u * (b - a))
 
 
+def _filled(a: Values, b: Values, unsaid: float) -> tuple[Values, Values]:
+    """Both as wide as the wider one; a width of 0 says nothing (see `Pose`)."""
+    width = max(a.shape[1], b.shape[1])
+    return tuple(  # type: ignore[return-value]
+        each if each.shape[1] else np.full((len(each), width), unsaid, each.dtype)
+        for each in (a, b)
+    )
+
+
 def _shares(
     a: Pose,
     b: Pose,
@@ -155,7 +177,7 @@ def _shares(
     place: str,
     limits: tuple[float, float],
 ) -> tuple[Float64, Float64]:
-    """How much of b is taken by each node, (F, N), and by the morph weights, (F, 1)."""
+    """How much of b is taken by each node, (F, N), and by weights and switches, (F, 1)."""
     frames = _frames(a, b, place)
     amounts = np.asarray(amount, np.float64)
     if amounts.ndim > 1 or (frames != 1 and amounts.size not in (1, frames)):
@@ -185,6 +207,12 @@ def _frames(a: Pose, b: Pose, place: str) -> int:
             f"{place}: expected poses of one character, "
             f"found morph weights of widths {widths} and {other_widths}"
         )
+    for name in ("expressions", "ik"):
+        counts = {getattr(pose, name).shape[1] for pose in (a, b)} - {0}
+        if len(counts) > 1:
+            raise RigError(
+                f"{place}: expected poses of one character, found {name} of widths {sorted(counts)}"
+            )
     if a.frames != b.frames and 1 not in (a.frames, b.frames):
         raise RigError(f"{place}: expected as many frames, found {a.frames} and {b.frames}")
     return a.frames if b.frames == 1 else b.frames
