@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bunraku.formats import load as load
     from bunraku.formats import load_clips as load_clips
     from bunraku.formats import save as save
+    from bunraku.formats import save_clip as save_clip
     from bunraku.model import Character as Character
     from bunraku.model import Clip as Clip
     from bunraku.model import Mesh as Mesh
@@ -41,7 +42,7 @@ _ROOMS = {
     "bunraku.baking": ["bake"],
     "bunraku.demo": ["make_puppet"],
     "bunraku.errors": ["BunrakuError", "FormatError", "Note", "RigError", "UnsupportedError"],
-    "bunraku.formats": ["load", "load_clips", "save"],
+    "bunraku.formats": ["load", "load_clips", "save", "save_clip"],
     "bunraku.model": ["Character", "Clip", "Mesh", "Pose", "Skeleton", "Skin", "Track"],
     "bunraku.stage": ["Deformation", "Stage"],
 }

@@ -22,7 +22,7 @@ class Format:
         name: as people call it.
         suffixes: lower case, with the dot.
         signature: what the file's first bytes are, empty if it has none.
-        load, load_clips, save: None where the format has no such content.
+        load, load_clips, save, save_clip: None where the format has no such content.
     """
 
     name: str
@@ -31,6 +31,7 @@ class Format:
     load: Callable[[Path], Character] | None = None
     load_clips: Callable[[Path], tuple[Clip, ...]] | None = None
     save: Callable[[Character, Path], tuple[Note, ...]] | None = None
+    save_clip: Callable[[Clip, Path, Character | None], tuple[Note, ...]] | None = None
 
 
 def _load_gltf(path: Path) -> Character:
@@ -74,6 +75,22 @@ def _load_vmd_clips(path: Path) -> tuple[Clip, ...]:
     return (clip_from_vmd(read_vmd(path)),)
 
 
+def _save_vmd(clip: Clip, path: Path, character: Character | None) -> tuple[Note, ...]:
+    from bunraku.formats.mmd import vmd_from_clip, write_vmd
+
+    file, notes = vmd_from_clip(clip, character)
+    write_vmd(file, path)
+    return notes
+
+
+def _save_vpd(clip: Clip, path: Path, character: Character | None) -> tuple[Note, ...]:
+    from bunraku.formats.mmd import vpd_from_clip, write_vpd
+
+    file, notes = vpd_from_clip(clip, character)
+    write_vpd(file, path)
+    return notes
+
+
 def _load_vpd_clips(path: Path) -> tuple[Clip, ...]:
     from bunraku.formats.mmd import clip_from_vpd, read_vpd
 
@@ -92,6 +109,24 @@ def _load_bvh_clips(path: Path) -> tuple[Clip, ...]:
     return (clip_from_bvh(read_bvh(path)),)
 
 
+def _save_bvh(character: Character, path: Path) -> tuple[Note, ...]:
+    clip = character.clips[0] if character.clips else Clip("", ())
+    left_out = len(character.clips) - 1
+    message = f"{left_out} more clips are left out; a BVH holds one"
+    extra = (Note("clips-dropped", message),) if left_out > 0 else ()
+    return (*extra, *_save_bvh_clip(clip, path, character))
+
+
+def _save_bvh_clip(clip: Clip, path: Path, character: Character | None) -> tuple[Note, ...]:
+    from bunraku.formats.bvh import bvh_from_clip, write_bvh
+
+    if character is None:
+        raise UnsupportedError(f"{path.name}: a BVH holds a figure; its motion needs the character")
+    file, notes = bvh_from_clip(clip, character)
+    write_bvh(file, path)
+    return notes
+
+
 FORMATS = (
     Format(
         "glTF binary",
@@ -104,9 +139,13 @@ FORMATS = (
     Format("glTF", (".gltf",), b"", _load_gltf, _load_gltf_clips, _save_gltf),
     Format("PMX", (".pmx",), b"PMX ", _load_pmx),
     Format("PMD", (".pmd",), b"Pmd", _load_pmd),
-    Format("VMD", (".vmd",), b"Vocaloid Motion Data", load_clips=_load_vmd_clips),
-    Format("VPD", (".vpd",), b"Vocaloid Pose Data", load_clips=_load_vpd_clips),
-    Format("BVH", (".bvh",), b"", _load_bvh, _load_bvh_clips),
+    Format(
+        "VMD", (".vmd",), b"Vocaloid Motion Data", load_clips=_load_vmd_clips, save_clip=_save_vmd
+    ),
+    Format(
+        "VPD", (".vpd",), b"Vocaloid Pose Data", load_clips=_load_vpd_clips, save_clip=_save_vpd
+    ),
+    Format("BVH", (".bvh",), b"", _load_bvh, _load_bvh_clips, _save_bvh, _save_bvh_clip),
 )
 
 
@@ -149,6 +188,30 @@ def save(character: Character, path: str | os.PathLike[str]) -> tuple[Note, ...]
     if form is None or form.save is None:
         raise UnsupportedError(f"{file.name}: unknown suffix {file.suffix!r}" + _known("save"))
     return form.save(character, file)
+
+
+def save_clip(
+    clip: Clip, path: str | os.PathLike[str], character: Character | None = None
+) -> tuple[Note, ...]:
+    """Write a motion in the format the suffix names; returns what could not be said in it.
+
+    A motion that was read from the same format and not changed is written bit for bit. The file
+    appears whole or not at all.
+
+    Args:
+        character: who moves so. A VMD or VPD can do without, where tracks have names and
+            translations are relative; a BVH cannot.
+
+    Raises:
+        UnsupportedError: a suffix that Bunraku writes no motions to, or keys that the format
+            has no way to say; the message says how to get others.
+        OSError: the file cannot be written.
+    """
+    file = Path(path)
+    form = _by_suffix(file)
+    if form is None or form.save_clip is None:
+        raise UnsupportedError(f"{file.name}: unknown suffix {file.suffix!r}" + _known("save_clip"))
+    return form.save_clip(clip, file, character)
 
 
 def _recognised(file: Path) -> Format:

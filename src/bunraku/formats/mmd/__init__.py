@@ -26,6 +26,7 @@ from bunraku.formats.mmd.pmx_read import read_pmx
 from bunraku.formats.mmd.pmx_vertices import Deform, PmxVertices
 from bunraku.formats.mmd.pmx_write import pmx_bytes, write_pmx
 from bunraku.formats.mmd.text import Text, decode_field
+from bunraku.formats.mmd.to_vmd import vmd_from_clip, vpd_from_clip
 from bunraku.formats.mmd.vmd import (
     BONE_KEY,
     CAMERA_KEY,
@@ -109,7 +110,9 @@ __all__ = [
     "read_vpd",
     "tracks",
     "vmd_bytes",
+    "vmd_from_clip",
     "vpd_bytes",
+    "vpd_from_clip",
     "write_pmd",
     "write_pmx",
     "write_vmd",
