@@ -7,6 +7,7 @@ VRMC_node_constraint 1.0.
 from __future__ import annotations
 
 import math
+from graphlib import CycleError, TopologicalSorter
 from typing import Literal, cast
 
 from bunraku.errors import FormatError
@@ -157,50 +158,24 @@ def _constraint(node: int, fields: Fields) -> Constraint | None:
 def _refuse_cycles(
     constraints: tuple[Constraint, ...], skeleton: Skeleton, context: Context
 ) -> None:
-    """Roll and rotation wait for the source's own turn, aim for where source and node stand."""
+    """A constraint waits for where its source is, an aim also for where its node hangs."""
     count = len(skeleton)
-    # node: its own turn is known; count + node: where its origin and axes are
+    # n: the node's own turn; count + n: where it is, which needs that of all its ancestors
     waits: dict[int, list[int]] = {}
+    for node, parent in enumerate(skeleton.parents.tolist() if constraints else ()):
+        waits[count + node] = [node] if parent < 0 else [node, count + parent]
     for constraint in constraints:
-        waits[constraint.node] = [constraint.source]
-        if isinstance(constraint, AimConstraint):
-            parents = skeleton.parents[[constraint.node, constraint.source]].tolist()
-            waits[constraint.node] = [count + parent for parent in parents if parent >= 0]
-            if constraint.source == constraint.node:
-                waits[constraint.node].append(constraint.node)
-    done: set[int] = set()
-    for start in [constraint.node for constraint in constraints]:
-        path: list[int] = []
-        on_path: set[int] = set()
-        stack = [start]
-        while stack:
-            place = stack.pop()
-            if place < 0:  # all it waits for is done
-                done.add(path.pop())
-                on_path.discard(~place)
-                continue
-            if place in on_path:
-                loop = path[path.index(place) :]
-                raise _cycle([node % count for node in loop], constraints, skeleton, context)
-            if place in done:
-                continue
-            path.append(place)
-            on_path.add(place)
-            stack.append(~place)
-            if place < count:
-                stack += waits.get(place, [])
-            else:
-                parent = int(skeleton.parents[place - count])
-                stack += [place - count] + ([count + parent] if parent >= 0 else [])
-
-
-def _cycle(
-    loop: list[int], constraints: tuple[Constraint, ...], skeleton: Skeleton, context: Context
-) -> FormatError:
-    held = {constraint.node for constraint in constraints}
-    nodes = [node for node in dict.fromkeys(loop) if node in held]
-    names = ", ".join(f"{node} {skeleton.names[node]!r}"[:60] for node in nodes[:8])
-    place = spell(("nodes", nodes[0], "extensions", CONSTRAINT))
-    return FormatError(
-        f"{context.source}: {place}: constraints wait for each other in a circle: nodes {names}"
-    )
+        waits[constraint.node] = [count + constraint.source]
+        parent = int(skeleton.parents[constraint.node])
+        if isinstance(constraint, AimConstraint) and parent >= 0:
+            waits[constraint.node].append(count + parent)
+    try:
+        TopologicalSorter(waits).prepare()
+    except CycleError as error:
+        held = {constraint.node for constraint in constraints}
+        nodes = [node for node in dict.fromkeys(error.args[1]) if node in held]
+        names = ", ".join(f"{node} {skeleton.names[node]!r}"[:60] for node in nodes[:8])
+        place = spell(("nodes", nodes[0], "extensions", CONSTRAINT))
+        raise FormatError(
+            f"{context.source}: {place}: constraints wait for each other in a circle: nodes {names}"
+        ) from None
