@@ -88,8 +88,8 @@ bool common_type(const Operand* inputs, int count, bool& is_double) {
     if (typed != nullptr && typed->is_double() != inputs[k].is_double()) return false;
     typed = &inputs[k];
   }
-  is_double = typed != nullptr && typed->is_double();
-  return typed != nullptr;
+  is_double = typed == nullptr || typed->is_double();
+  return true;
 }
 
 bool broadcast(const Operand* inputs, int count, Grid& grid) {

@@ -42,7 +42,7 @@ struct Operand {
 // Whether it is an array of such elements that can be read in place.
 bool read(PyObject* object, Number kind, int width, Operand& operand);
 
-// Whether the arrays among them are of one type, and which; at least one must be an array.
+// Whether the arrays among them are of one type, and which; numbers alone are doubles.
 bool common_type(const Operand* inputs, int count, bool& is_double);
 
 // Whether the leading axes fit together.

@@ -54,28 +54,41 @@ struct FromEuler {
 // the lengths cos(β/2) and sin(β/2) and the angles (α + γ)/2 and (γ - α)/2; where three different
 // axes turn, a quarter turn about the middle one makes it so. Where one pair vanishes (gimbal lock)
 // only the sum or the difference of the outer angles is known: the third angle given is then 0.
+template <class T>
+struct EulerPairs {
+  EulerOrder order;
+  bool proper;  // the first axis turns again
+  T sign;
+  Vector<T> a, b, c, d, middle;
+  Mask<T> low, high, refused;
+
+  BUNRAKU_LANES EulerPairs(const Vector<T> in[4], int option) : order(option) {
+    const T lock = sizeof(T) == 4 ? static_cast<T>(1e-6) : static_cast<T>(1e-7);
+    const int i = order.axes[0], j = order.axes[1], k = 3 - i - j;
+    proper = order.axes[0] == order.axes[2];
+    sign = static_cast<T>((j - i + 3) % 3 == 1 ? 1 : -1);
+    Vector<T> q[4] = {in[0], in[1], in[2], in[3]}, squared;
+    refused = rescale<T, 4>(q, squared);
+    const Vector<T> last = sign * q[k];
+    a = proper ? q[3] : q[3] - q[j];
+    b = proper ? q[i] : q[i] + last;
+    c = proper ? q[j] : q[3] + q[j];
+    d = proper ? last : last - q[i];
+    middle = static_cast<T>(2) * angle_in_first_quadrant<T>(root(c * c + d * d), root(a * a + b * b));
+    low = middle <= lock;
+    high = 2 * Fit<T>::kQuarter - middle <= lock;
+  }
+};
+
 struct ToEuler {
   static constexpr int kInputs[] = {4}, kOutputs[] = {3};
   template <class T>
   BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int option) {
-    using F = Fit<T>;
-    const EulerOrder order(option);
-    const T lock = sizeof(T) == 4 ? static_cast<T>(1e-6) : static_cast<T>(1e-7);
-    const T pi = 2 * F::kQuarter;
-    const int i = order.axes[0], j = order.axes[1];
-    const bool proper = order.axes[0] == order.axes[2];
-    const int k = 3 - i - j;
-    const T sign = static_cast<T>((j - i + 3) % 3 == 1 ? 1 : -1);
-
-    Vector<T> q[4] = {in[0], in[1], in[2], in[3]}, squared;
-    const Mask<T> refused = rescale<T, 4>(q, squared);
-    const Vector<T> last = sign * q[k];
-    const Vector<T> a = proper ? q[3] : q[3] - q[j], b = proper ? q[i] : q[i] + last;
-    const Vector<T> c = proper ? q[j] : q[3] + q[j], d = proper ? last : last - q[i];
-    const Vector<T> middle = static_cast<T>(2) *
-                             angle_in_first_quadrant<T>(root(c * c + d * d), root(a * a + b * b));
-    const Vector<T> half_sum = angle_of<T>(b, a), half_difference = angle_of<T>(d, c);
-    const Mask<T> low = middle <= lock, high = pi - middle <= lock;
+    const EulerPairs<T> pairs(in, option);
+    const EulerOrder& order = pairs.order;
+    const T pi = 2 * Fit<T>::kQuarter;
+    const Mask<T>&low = pairs.low, &high = pairs.high;
+    const Vector<T> half_sum = angle_of<T>(pairs.b, pairs.a), half_difference = angle_of<T>(pairs.d, pairs.c);
 
     const bool intrinsic = order.angles[0] == 2;
     Vector<T> first = half_sum - half_difference, third = half_sum + half_difference;
@@ -84,15 +97,43 @@ struct ToEuler {
     const T way = static_cast<T>(intrinsic ? 2 : -2);
     given_first = low ? static_cast<T>(2) * half_sum : (high ? way * half_difference : given_first);
     given_last = low | high ? Vector<T>{} : given_last;
-    if (!proper) third *= sign;
+    if (!pairs.proper) third *= pairs.sign;
 
-    Vector<T> angles[3] = {first, proper ? middle : middle - F::kQuarter, third};
+    Vector<T> angles[3] = {first, pairs.proper ? pairs.middle : pairs.middle - Fit<T>::kQuarter, third};
     for (int n = 0; n < 3; n += 2) {
       angles[n] = angles[n] > pi ? angles[n] - 2 * pi : angles[n];
       angles[n] = angles[n] < -pi ? angles[n] + 2 * pi : angles[n];
     }
     for (int n = 0; n < 3; ++n) out[order.angles[n]] = angles[n];
-    return refused;
+    return pairs.refused;
+  }
+};
+
+struct GimbalLocked {
+  using To = std::uint8_t;
+  static constexpr int kInputs[] = {4}, kOutputs[] = {1};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int option) {
+    const EulerPairs<T> pairs(in, option);
+    out[0] = (Vector<T>)((pairs.low | pairs.high) & 1);
+    return pairs.refused;
+  }
+};
+
+// The same with an array for each angle.
+struct FromThreeAngles {
+  static constexpr int kInputs[] = {1, 1, 1}, kOutputs[] = {4};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int option) {
+    return FromEuler::apply<T>(in, out, option);
+  }
+};
+
+struct ToThreeAngles {
+  static constexpr int kInputs[] = {4}, kOutputs[] = {1, 1, 1};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int option) {
+    return ToEuler::apply<T>(in, out, option);
   }
 };
 

@@ -97,6 +97,36 @@ struct Toward {
   }
 };
 
+// By a part of the way, which is refused outside [0, 1].
+struct TowardPart {
+  static constexpr int kInputs[] = {4, 4, 1}, kOutputs[] = {4};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    slerp<T>(in, in + 4, in[8], out);
+    return ~((in[8] >= 0) & (in[8] <= 1));
+  }
+};
+
+// The C library's, one lane at a time.
+BUNRAKU_LANES float exponential_less_one(float x) { return __builtin_expm1f(x); }
+BUNRAKU_LANES double exponential_less_one(double x) { return __builtin_expm1(x); }
+
+// All of the way but 2^(-dt / half-life), the inputs after the quaternions being half-life and dt.
+struct Damp {
+  static constexpr int kInputs[] = {4, 4, 1, 1}, kOutputs[] = {4};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    const Mask<T> fine = (in[8] > 0) & (in[9] >= 0);
+    const Vector<T> lives = in[9] / (fine ? in[8] : splat<T>(1));
+    T parts[Lanes<T>::kCount];
+    for (int l = 0; l < Lanes<T>::kCount; ++l) {
+      parts[l] = -exponential_less_one(static_cast<T>(-0.69314718055994530942) * lives[l]);
+    }
+    slerp<T>(in, in + 4, load<Vector<T>>(parts), out);
+    return ~(fine & (lives >= 0));
+  }
+};
+
 // b as it is stored, up to a full turn away: the arc is halved first. Nearly opposite, a + b is so
 // short that rounding in |a| and |b| tilts it, so it is stood upright on b - a. Where nothing but
 // rounding is left of it the way is a full turn about the local Z axis.

@@ -5,8 +5,10 @@
 #include "rotation/dual_quaternion.hpp"
 #include "rotation/elementwise.hpp"
 #include "rotation/euler.hpp"
+#include "rotation/filters.hpp"
 #include "rotation/interpolation.hpp"
 #include "rotation/matrix.hpp"
+#include "rotation/packing.hpp"
 #include "rotation/quaternion.hpp"
 
 namespace bunraku::BUNRAKU_LEVEL {
@@ -17,6 +19,7 @@ constexpr ElementwiseOperation kOperations[] = {
     rotation::operation<rotation::Conjugate>("conjugate"),
     rotation::operation<rotation::Inverse>("inverse"),
     rotation::operation<rotation::Normalize>("normalize"),
+    rotation::operation<rotation::Renormalize>("renormalize"),
     rotation::operation<rotation::Dot>("dot"),
     rotation::operation<rotation::AngleBetween>("angle_between"),
     rotation::operation<rotation::Rotate>("rotate"),
@@ -37,9 +40,13 @@ constexpr ElementwiseOperation kOperations[] = {
     rotation::operation<rotation::FromMatrix>("from_matrix"),
     rotation::operation<rotation::FromMatrix4>("from_matrix4"),
     rotation::operation<rotation::NearestRotation>("nearest_rotation"),
+    rotation::operation<rotation::NearestRotation4>("nearest_rotation4"),
     rotation::operation<rotation::DominantEigenvector>("dominant_eigenvector"),
     rotation::operation<rotation::FromEuler>("from_euler"),
     rotation::operation<rotation::ToEuler>("to_euler"),
+    rotation::operation<rotation::GimbalLocked>("gimbal_locked"),
+    rotation::operation<rotation::FromThreeAngles>("from_three_angles"),
+    rotation::operation<rotation::ToThreeAngles>("to_three_angles"),
     rotation::operation<rotation::BetweenVectors>("between_vectors"),
     rotation::operation<rotation::LookAt>("look_at"),
     rotation::operation<rotation::Lerp>("lerp"),
@@ -47,6 +54,8 @@ constexpr ElementwiseOperation kOperations[] = {
     rotation::operation<rotation::Slerp>("slerp"),
     rotation::operation<rotation::SlerpAsStored>("slerp_as_stored"),
     rotation::operation<rotation::Toward>("toward"),
+    rotation::operation<rotation::TowardPart>("toward_part"),
+    rotation::operation<rotation::Damp>("damp"),
     rotation::operation<rotation::DualMultiply>("dual_multiply"),
     rotation::operation<rotation::DualConjugate>("dual_conjugate"),
     rotation::operation<rotation::DualInverse>("dual_inverse"),
@@ -61,6 +70,12 @@ constexpr ElementwiseOperation kOperations[] = {
     rotation::operation<rotation::ToScrew>("to_screw"),
     rotation::operation<rotation::FromScrew>("from_screw"),
     rotation::operation<rotation::DualScrewInterpolation>("dual_screw_interpolation"),
+    rotation::operation<rotation::Pack32>("pack_32"),
+    rotation::operation<rotation::Unpack32>("unpack_32"),
+    rotation::operation<rotation::Pack48>("pack_48"),
+    rotation::operation<rotation::Unpack48>("unpack_48"),
+    rotation::operation<rotation::Madgwick>("madgwick"),
+    rotation::operation<rotation::Mahony>("mahony"),
 };
 
 }  // namespace

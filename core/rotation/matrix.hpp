@@ -193,6 +193,16 @@ struct NearestRotation {
   }
 };
 
+struct NearestRotation4 {
+  static constexpr int kInputs[] = {16}, kOutputs[] = {4};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    Vector<T> m[9];
+    for (int i = 0; i < 9; ++i) m[i] = in[i / 3 * 4 + i % 3];
+    return NearestRotation::apply<T>(m, out, 0);
+  }
+};
+
 // Of symmetric 4×4 matrices; refused where one is not finite or zero.
 struct DominantEigenvector {
   static constexpr int kInputs[] = {16}, kOutputs[] = {4};

@@ -78,6 +78,18 @@ struct Normalize {
   }
 };
 
+// q (3 - |q|²) / 2, one Newton step. Refused: a length further from 1 than 10 %.
+struct Renormalize {
+  static constexpr int kInputs[] = {4}, kOutputs[] = {4};
+  template <class T>
+  BUNRAKU_LANES static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int) {
+    const Vector<T> squared = square<T, 4>(in);
+    const Vector<T> scale = (static_cast<T>(3) - squared) * static_cast<T>(0.5);
+    for (int i = 0; i < 4; ++i) out[i] = in[i] * scale;
+    return ~((squared > static_cast<T>(0.81)) & (squared < static_cast<T>(1.21)));
+  }
+};
+
 struct Dot {
   static constexpr int kInputs[] = {4, 4}, kOutputs[] = {1};
   template <class T>

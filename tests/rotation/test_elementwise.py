@@ -12,7 +12,7 @@ import pytest
 
 from bunraku import _core, rotation
 from bunraku.errors import RigError
-from bunraku.rotation import dual_quaternion, quaternion
+from bunraku.rotation import dual_quaternion, filters, packing, quaternion
 from tests.reference import rotation as slow
 
 rng = np.random.default_rng(11)
@@ -91,6 +91,21 @@ FUNCTIONS = {
     "nlerp": lambda q, v, t: rotation.nlerp(q, q[::-1], t),
     "slerp": lambda q, v, t: rotation.slerp(q, q[::-1], t),
     "slerp_as_stored": lambda q, v, t: rotation.slerp(q, q[::-1], t, shortest=False),
+    "nearest_rotation4": lambda q, v, t: quaternion.from_matrix(
+        quaternion.to_matrix(q, size=4), nearest=True
+    ),
+    "renormalize": lambda q, v, t: rotation.renormalize(q),
+    "gimbal_locked": lambda q, v, t: rotation.gimbal_locked(np.round(q), "xyz"),
+    "from_three_angles": lambda q, v, t: rotation.from_yaw_pitch_roll(t, v[:, 0], v[:, 1]),
+    "to_three_angles": lambda q, v, t: joined(rotation.to_yaw_pitch_roll(q)),
+    "toward_part": lambda q, v, t: rotation.toward(q, q[::-1], amount=t),
+    "damp": lambda q, v, t: rotation.damp(q, q[::-1], 1 + t, 2 * t),
+    "pack_32": lambda q, v, t: packing.pack_32(q),
+    "unpack_32": lambda q, v, t: packing.unpack_32(packing.pack_32(q), q.dtype),
+    "pack_48": lambda q, v, t: packing.pack_48(q),
+    "unpack_48": lambda q, v, t: packing.unpack_48(packing.pack_48(q), q.dtype),
+    "madgwick": lambda q, v, t: filters.madgwick(q, v, v[:, [1, 2, 0]], t),
+    "mahony": lambda q, v, t: joined(filters.mahony(q, v / 9, v, v[:, [1, 2, 0]], t)),
     "dual_multiply": lambda q, v, t: dual_quaternion.multiply(dual(q, v), dual(q, v)),
     "dual_conjugate": lambda q, v, t: dual_quaternion.full_conjugate(dual(q, v)),
     "dual_inverse": lambda q, v, t: dual_quaternion.inverse(3 * dual(q, v)),

@@ -21,7 +21,7 @@ INVALID = [
     (packing.unpack_32, np.uint32(0xFFFFFFFF), "longer than 1"),
     (packing.unpack_32, np.uint32(0), "longer than 1"),
     (packing.unpack_48, np.zeros((2, 3), np.int16), "found int16"),
-    (packing.unpack_48, np.zeros(4, np.uint16), r"found uint16 \(4,\)"),
+    (packing.unpack_48, np.zeros(4, np.uint16), r"\(\.\.\., 3\), found \(4,\)"),
     (packing.unpack_48, np.full(3, 0x7FFF, np.uint16), "longer than 1"),
 ]
 

@@ -14,11 +14,15 @@ Floats: TypeAlias = NDArray[np.floating[Any]]
 
 
 class Layout(NamedTuple):
-    """What one element of an array is: its name, its trailing axes, the order of its numbers."""
+    """What one element of an array is: its name, its trailing axes, the order of its numbers.
+
+    Numbers are real, and float32 or float64 is found out from all inputs, unless a type is given.
+    """
 
     noun: str
     shape: tuple[int, ...]
     order: str = ""
+    dtype: type[np.unsignedinteger[Any]] | None = None
 
 
 SCALAR = Layout("number", ())
@@ -62,7 +66,10 @@ def read(*inputs: tuple[ArrayLike, Layout]) -> list[Floats]:
         raise RigError(
             f"expected leading axes that broadcast together, found shapes {shapes}"
         ) from None
-    return [np.require(array, dtype, ("C", "A")) for array in arrays]
+    return [
+        np.require(array, layout.dtype or dtype, ("C", "A"))
+        for array, (_, layout) in zip(arrays, inputs, strict=True)
+    ]
 
 
 def _as_real_array(value: ArrayLike, layout: Layout) -> NDArray[Any]:
@@ -70,6 +77,10 @@ def _as_real_array(value: ArrayLike, layout: Layout) -> NDArray[Any]:
         array = np.asarray(value)
     except ValueError as error:  # ragged nesting
         raise RigError(f"expected an array of {layout.noun}s: {error}") from error
+    if layout.dtype is not None and array.dtype != layout.dtype:
+        raise RigError(
+            f"expected {layout.noun}s of type {layout.dtype.__name__}, found {array.dtype}"
+        )
     if array.dtype.kind not in "fiu":
         raise RigError(f"expected an array of {layout.noun}s, found dtype {array.dtype}")
     axes = len(layout.shape)

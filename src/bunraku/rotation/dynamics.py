@@ -9,9 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bunraku.errors import RigError
 from bunraku.rotation import _arrays, interpolation, quaternion
-from bunraku.rotation._arrays import QUATERNION, SCALAR, VECTOR, Floats, read
+from bunraku.rotation._arrays import QUATERNION, SCALAR, VECTOR, Floats
 from bunraku.rotation._elementwise import One, elementwise, not_finite
 
 
@@ -89,14 +88,12 @@ def renormalize(q: ArrayLike) -> Floats:
     >>> renormalize([0, 0, 0, 1.001]).round(5)
     array([0., 0., 0., 1.])
     """
-    (q_,) = read((q, QUATERNION))
-    square = np.asarray(quaternion.dot(q_, q_))[..., np.newaxis]
-    if not np.all((square > 0.81) & (square < 1.21)):
-        raise RigError(
-            f"expected lengths near 1, found {np.sqrt(square.min()):.4g} to "
-            f"{np.sqrt(square.max()):.4g}"
-        )
-    return np.asarray(q_ * ((3 - square) / 2))
+    return _renormalize(q)
+
+
+def _no_drift(index: tuple[int, ...], elements: list[Floats]) -> str:
+    length = np.linalg.norm(elements[0].astype(np.longdouble))
+    return f"{_arrays.place('quaternion', index)}: expected a length near 1, found {length:.4g}"
 
 
 def _no_step(index: tuple[int, ...], elements: list[Floats]) -> str:
@@ -115,3 +112,4 @@ _integrate: One = elementwise(
 _integrate_first_order: One = elementwise(
     "integrate_first_order", QUATERNION, VECTOR, SCALAR, faults=(_no_step,)
 )
+_renormalize: One = elementwise("renormalize", QUATERNION, faults=(_no_drift,))

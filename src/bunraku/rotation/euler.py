@@ -12,19 +12,17 @@ given is 0, and the first says it all; `gimbal_locked` tells which rotations tho
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from bunraku.errors import RigError
-from bunraku.rotation._arrays import QUATERNION, VECTOR, Floats, read
+from bunraku.rotation._arrays import QUATERNION, VECTOR, Floats, Layout
 from bunraku.rotation._elementwise import One, elementwise, no_direction, not_finite
 
 YAW_PITCH_ROLL = "YXZ"
-
-# The middle angle's distance from lock, below which rounding decides the outer two.
-_LOCK = {np.dtype(np.float32): 1e-6, np.dtype(np.float64): 1e-7}
 
 
 def from_euler(angles: ArrayLike, order: str) -> Floats:
@@ -65,13 +63,7 @@ def gimbal_locked(q: ArrayLike, order: str) -> NDArray[np.bool_]:
     >>> bool(gimbal_locked(from_euler([0.3, np.pi / 2, 0], "xyz"), "xyz"))
     True
     """
-    (q_,) = read((q, QUATERNION))
-    angles = to_euler(q_, order)
-    middle = angles[..., 1]
-    proper = order[0] == order[2]
-    to_lock = np.minimum(middle, np.pi - middle) if proper else np.pi / 2 - np.abs(middle)
-    # Twice the limit, because the middle angle has been rounded since it was compared.
-    return np.asarray((angles[..., 2] == 0) & (to_lock <= 2 * _LOCK[q_.dtype]))
+    return _gimbal_locked(q, option=_code(order))
 
 
 def from_yaw_pitch_roll(yaw: ArrayLike, pitch: ArrayLike, roll: ArrayLike) -> Floats:
@@ -86,11 +78,7 @@ def from_yaw_pitch_roll(yaw: ArrayLike, pitch: ArrayLike, roll: ArrayLike) -> Fl
     >>> from_yaw_pitch_roll(np.pi / 2, 0, 0).round(4)
     array([0.    , 0.7071, 0.    , 0.7071])
     """
-    try:
-        angles = np.stack(np.broadcast_arrays(yaw, pitch, roll), axis=-1)
-    except ValueError as error:
-        raise RigError(f"expected yaw, pitch and roll that broadcast together: {error}") from error
-    return from_euler(angles, YAW_PITCH_ROLL)
+    return _from_three_angles(yaw, pitch, roll, option=_code(YAW_PITCH_ROLL))
 
 
 def to_yaw_pitch_roll(q: ArrayLike) -> tuple[Floats, Floats, Floats]:
@@ -104,8 +92,7 @@ def to_yaw_pitch_roll(q: ArrayLike) -> tuple[Floats, Floats, Floats]:
     >>> [round(float(angle), 4) for angle in to_yaw_pitch_roll([0, 1, 0, 1])]
     [1.5708, 0.0, 0.0]
     """
-    angles = to_euler(q, YAW_PITCH_ROLL)
-    return angles[..., 0], angles[..., 1], angles[..., 2]
+    return _to_three_angles(q, option=_code(YAW_PITCH_ROLL))
 
 
 @lru_cache(maxsize=64)
@@ -125,3 +112,14 @@ _from_euler: One = elementwise(
     "from_euler", VECTOR._replace(noun="Euler angle", order=""), faults=(not_finite(0, "angle"),)
 )
 _to_euler: One = elementwise("to_euler", QUATERNION, faults=(no_direction(0),))
+_gimbal_locked: Callable[..., NDArray[np.bool_]] = elementwise(
+    "gimbal_locked", QUATERNION, faults=(no_direction(0),)
+)
+_from_three_angles: One = elementwise(
+    "from_three_angles",
+    *(Layout(name, ()) for name in ("yaw", "pitch", "roll")),
+    faults=(not_finite(0, "yaw"), not_finite(1, "pitch"), not_finite(2, "roll")),
+)
+_to_three_angles: Callable[..., tuple[Floats, Floats, Floats]] = elementwise(
+    "to_three_angles", QUATERNION, faults=(no_direction(0),)
+)

@@ -8,13 +8,11 @@ the heading. An acceleration of exactly zero (free fall) corrects nothing.
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from bunraku.rotation import quaternion
-from bunraku.rotation._arrays import QUATERNION, SCALAR, VECTOR, Floats, length, read
-
-UP = (0.0, 1.0, 0.0)
+from bunraku.rotation import _arrays
+from bunraku.rotation._arrays import QUATERNION, SCALAR, VECTOR, Floats
+from bunraku.rotation._elementwise import One, Two, elementwise, no_direction, not_finite
 
 
 def madgwick(
@@ -38,10 +36,7 @@ def madgwick(
     >>> madgwick([0, 0, 0, 1], [0, 0, 0], [0, 1, 0], 0.01)
     array([0., 0., 0., 1.])
     """
-    q_, rate, tilt, step, beta = _read(q, gyroscope, accelerometer, dt, gain)
-    size = length(tilt)[..., np.newaxis]
-    direction = tilt / np.where(size > 0, size, 1)
-    return _turned(q_, rate + 2 * beta[..., np.newaxis] * direction, step)
+    return _madgwick(q, gyroscope, accelerometer, dt, gain)
 
 
 def mahony(
@@ -66,26 +61,36 @@ def mahony(
     >>> mahony([0, 0, 0, 1], [0, 0, 0], [0, 0, 0], [0, 1, 0], 0.01)
     (array([0., 0., 0., 1.]), array([0., 0., 0.]))
     """
-    q_, rate, tilt, step, gain = _read(q, gyroscope, accelerometer, dt, proportional)
-    drift, rise = read((bias, VECTOR), (integral, SCALAR))
-    learned = drift - (rise * step)[..., np.newaxis] * tilt
-    return _turned(q_, rate - learned + gain[..., np.newaxis] * tilt, step), learned
+    return _mahony(q, bias, gyroscope, accelerometer, dt, proportional, integral)
 
 
-def _read(
-    q: ArrayLike, gyroscope: ArrayLike, accelerometer: ArrayLike, dt: ArrayLike, gain: ArrayLike
-) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """The inputs as arrays, and in place of the acceleration the error a x u: what turns the
-    estimated up u (in the sensor's axes) onto the measured one, as long as its sine."""
-    q_, rate, a, step, gain_ = read(
-        (q, QUATERNION), (gyroscope, VECTOR), (accelerometer, VECTOR), (dt, SCALAR), (gain, SCALAR)
+def _no_step(index: tuple[int, ...], elements: list[Floats]) -> str:
+    place = _arrays.place("quaternion", index)
+    return (
+        f"{place}: expected a turn whose square is finite, found a rate of "
+        f"{_arrays.listed(elements[-5 if len(elements) == 7 else 1])}"
     )
-    size = length(a)[..., np.newaxis]
-    up = quaternion.rotate(quaternion.conjugate(q_), np.asarray(UP, dtype=q_.dtype))
-    tilt = np.cross(a / np.where(size > 0, size, 1), up)
-    return q_, rate, np.asarray(tilt), step, gain_
 
 
-def _turned(q: Floats, rate: Floats, step: Floats) -> Floats:
-    turn = quaternion.from_rotation_vector(rate * step[..., np.newaxis])
-    return quaternion.normalize(quaternion.multiply(q, turn))
+_madgwick: One = elementwise(
+    "madgwick",
+    *(QUATERNION, VECTOR, VECTOR, SCALAR, SCALAR),
+    faults=(
+        no_direction(0),
+        *map(not_finite, (1, 2, 3, 4), ("angular velocity", "acceleration", "dt", "gain")),
+        _no_step,
+    ),
+)
+_mahony: Two = elementwise(
+    "mahony",
+    *(QUATERNION, VECTOR, VECTOR, VECTOR, SCALAR, SCALAR, SCALAR),
+    faults=(
+        no_direction(0),
+        *map(
+            not_finite,
+            (1, 2, 3, 4, 5, 6),
+            ("bias", "angular velocity", "acceleration", "dt", "gain", "gain"),
+        ),
+        _no_step,
+    ),
+)

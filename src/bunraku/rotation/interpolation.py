@@ -8,8 +8,6 @@ product of exactly 0 (half a turn apart, both ways equally long) keeps b as it i
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -151,11 +149,7 @@ def toward(
         return _toward(current, target, max_angle)
     if amount is None or max_angle is not None:
         raise RigError("expected an amount or a max_angle, one of both")
-    # Compared so that NaN is refused; a plain number stays one, which keeps float32.
-    part = amount if isinstance(amount, (int, float)) else read((amount, SCALAR))[0]
-    if not np.all((part >= 0) & (part <= 1)):
-        raise RigError(f"expected amounts in [0, 1], found {np.min(part)} to {np.max(part)}")
-    return slerp(current, target, part)
+    return _toward_part(current, target, amount)
 
 
 def damp(current: ArrayLike, target: ArrayLike, half_life: ArrayLike, dt: ArrayLike) -> Floats:
@@ -172,16 +166,7 @@ def damp(current: ArrayLike, target: ArrayLike, half_life: ArrayLike, dt: ArrayL
     >>> round(float(angle) / np.pi, 4)
     0.25
     """
-    if isinstance(half_life, (int, float)) and isinstance(dt, (int, float)):
-        if not (half_life > 0 and dt >= 0):
-            raise RigError(f"expected half_life > 0 and dt >= 0, found {half_life} and {dt}")
-        return slerp(current, target, -math.expm1(-math.log(2) * dt / half_life))
-    life, step = read((half_life, SCALAR), (dt, SCALAR))
-    if not (np.all(life > 0) and np.all(step >= 0)):
-        raise RigError(
-            f"expected half_life > 0 and dt >= 0, found {life.min()} and {step.min()} at least"
-        )
-    return slerp(current, target, -np.expm1(-math.log(2) * step / life))
+    return _damp(current, target, half_life, dt)
 
 
 def read_track(times: ArrayLike, keys: ArrayLike) -> tuple[NDArray[np.float64], Floats]:
@@ -233,6 +218,21 @@ def _negative(index: tuple[int, ...], elements: list[Floats]) -> str:
 
 
 _toward: One = elementwise("toward", QUATERNION, QUATERNION, SCALAR, faults=(_negative,))
+
+
+def _no_part(index: tuple[int, ...], elements: list[Floats]) -> str:
+    return f"{_arrays.place('amount', index)}: expected amounts in [0, 1], found {elements[2]}"
+
+
+def _no_time(index: tuple[int, ...], elements: list[Floats]) -> str:
+    return (
+        f"{_arrays.place('half-life', index)}: expected half_life > 0 and dt >= 0, "
+        f"found {elements[2]} and {elements[3]}"
+    )
+
+
+_toward_part: One = elementwise("toward_part", QUATERNION, QUATERNION, SCALAR, faults=(_no_part,))
+_damp: One = elementwise("damp", QUATERNION, QUATERNION, SCALAR, SCALAR, faults=(_no_time,))
 
 
 def _no_direction_between(index: tuple[int, ...], elements: list[Floats]) -> str:

@@ -14,12 +14,16 @@ in 48. `ERROR_32` and `ERROR_48` are these bounds; rounding adds some 1e-15 (1e-
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from bunraku.errors import RigError
-from bunraku.rotation import quaternion
-from bunraku.rotation._arrays import QUATERNION, Floats, read
+from bunraku.rotation import _arrays
+from bunraku.rotation._arrays import QUATERNION, Floats, Layout
+from bunraku.rotation._elementwise import One, elementwise, no_direction
 
 
 def pack_32(q: ArrayLike) -> NDArray[np.uint32]:
@@ -34,11 +38,7 @@ def pack_32(q: ArrayLike) -> NDArray[np.uint32]:
     >>> int(pack_32([0, 0, 0, 1])) == (3 << 30) + (511 << 20) + (511 << 10) + 511
     True
     """
-    largest, three = _smallest_three(q, 511)
-    number = largest.astype(np.uint32)
-    for k in range(3):
-        number = number << np.uint32(10) | three[..., k].astype(np.uint32)
-    return np.asarray(number)
+    return _pack_32(q)
 
 
 def unpack_32(packed: ArrayLike, dtype: DTypeLike = np.float64) -> Floats:
@@ -50,11 +50,7 @@ def unpack_32(packed: ArrayLike, dtype: DTypeLike = np.float64) -> Floats:
     >>> unpack_32(pack_32([0, 0, 0, -1]))
     array([0., 0., 0., 1.])
     """
-    number = np.asarray(packed)
-    if number.dtype != np.uint32:
-        raise RigError(f"expected packed rotations of type uint32, found {number.dtype}")
-    three = np.stack([number >> np.uint32(10 * k) & np.uint32(1023) for k in (2, 1, 0)], axis=-1)
-    return _restored(number >> np.uint32(30), three, 511, dtype)
+    return _unpack_32(packed, option=_size(dtype))
 
 
 def pack_48(q: ArrayLike) -> NDArray[np.uint16]:
@@ -69,11 +65,7 @@ def pack_48(q: ArrayLike) -> NDArray[np.uint16]:
     >>> pack_48([0, 0, 0, 1])
     array([49151, 49151, 16383], dtype=uint16)
     """
-    largest, three = _smallest_three(q, 16383)
-    words = three.astype(np.uint16)
-    words[..., 0] |= (largest >> 1 << 15).astype(np.uint16)
-    words[..., 1] |= ((largest & 1) << 15).astype(np.uint16)
-    return words
+    return _pack_48(q)
 
 
 def unpack_48(packed: ArrayLike, dtype: DTypeLike = np.float64) -> Floats:
@@ -85,13 +77,7 @@ def unpack_48(packed: ArrayLike, dtype: DTypeLike = np.float64) -> Floats:
     >>> unpack_48(pack_48([0, 0, 0, -1]))
     array([0., 0., 0., 1.])
     """
-    words = np.asarray(packed)
-    if words.dtype != np.uint16 or words.shape[-1:] != (3,):
-        raise RigError(
-            f"expected packed rotations of type uint16 (..., 3), found {words.dtype} {words.shape}"
-        )
-    high = words >> np.uint16(15)
-    return _restored(2 * high[..., 0] + high[..., 1], words & np.uint16(0x7FFF), 16383, dtype)
+    return _unpack_48(packed, option=_size(dtype))
 
 
 def _bound(steps: int) -> float:
@@ -103,31 +89,33 @@ def _bound(steps: int) -> float:
 ERROR_32 = _bound(511)
 ERROR_48 = _bound(16383)
 
-# The components that are kept when component k is left out.
-_KEPT = np.array([[1, 2, 3], [0, 2, 3], [0, 1, 3], [0, 1, 2]])
+
+def _size(dtype: DTypeLike) -> int:
+    """The bytes of a float type, which the core goes by."""
+    if dtype is np.float64 or (found := np.dtype(dtype)) == np.float64:
+        return 8
+    if found == np.float32:
+        return 4
+    raise RigError(f"expected a dtype of float32 or float64, found {found}")
 
 
-def _smallest_three(q: ArrayLike, steps: int) -> tuple[NDArray[np.intp], Floats]:
-    (q_,) = read((quaternion.normalize(q), QUATERNION))
-    largest = np.abs(q_).argmax(axis=-1)
-    kept = np.take_along_axis(q_, _KEPT[largest], axis=-1).astype(np.float64)
-    dropped = np.take_along_axis(q_, largest[..., np.newaxis], axis=-1)
-    scaled = np.rint(kept * np.where(dropped < 0, -1, 1) * np.sqrt(2) * steps)
-    return largest, np.clip(scaled, -steps, steps) + steps
+def _no_packed(index: tuple[int, ...], elements: list[Any]) -> str:
+    found = ", ".join(f"{int(number):#x}" for number in np.ravel(elements[0]))
+    return (
+        f"{_arrays.place('packed rotation', index)}: expected a rotation, "
+        f"found numbers longer than 1 in {found}"
+    )
 
 
-def _restored(
-    largest: NDArray[np.unsignedinteger],
-    three: NDArray[np.unsignedinteger],
-    steps: int,
-    dtype: DTypeLike,
-) -> Floats:
-    kept = (three.astype(np.float64) - steps) * (np.sqrt(0.5) / steps)
-    square = (kept * kept).sum(axis=-1, keepdims=True)
-    if np.any(square > 1) or np.any(three > 2 * steps):
-        raise RigError("expected packed rotations, found numbers longer than 1")
-    result = np.empty((*kept.shape[:-1], 4))
-    index = largest.astype(np.intp)
-    np.put_along_axis(result, _KEPT[index], kept, axis=-1)
-    np.put_along_axis(result, index[..., np.newaxis], np.sqrt(1 - square), axis=-1)
-    return result.astype(dtype)
+_pack_32: Callable[..., NDArray[np.uint32]] = elementwise(
+    "pack_32", QUATERNION, faults=(no_direction(0),)
+)
+_unpack_32: One = elementwise(
+    "unpack_32", Layout("packed rotation", (), dtype=np.uint32), faults=(_no_packed,)
+)
+_pack_48: Callable[..., NDArray[np.uint16]] = elementwise(
+    "pack_48", QUATERNION, faults=(no_direction(0),)
+)
+_unpack_48: One = elementwise(
+    "unpack_48", Layout("packed rotation", (3,), dtype=np.uint16), faults=(_no_packed,)
+)

@@ -274,7 +274,7 @@ def from_matrix(matrix: ArrayLike, *, nearest: bool = False) -> Floats:
     """
     rigid = np.shape(matrix)[-2:] == (4, 4)
     if nearest:
-        return _nearest_rotation(np.asarray(matrix)[..., :3, :3] if rigid else matrix)
+        return _nearest_rotation4(matrix) if rigid else _nearest_rotation(matrix)
     return _from_matrix4(matrix) if rigid else _from_matrix(matrix)
 
 
@@ -351,7 +351,7 @@ def no_rotation(index: tuple[int, ...], elements: list[Floats]) -> str:
 
 def _no_nearest(index: tuple[int, ...], elements: list[Floats]) -> str:
     with np.errstate(over="ignore", invalid="ignore"):
-        determinant = np.linalg.det(elements[0])
+        determinant = np.linalg.det(elements[0][:3, :3])
     return (
         f"{_arrays.place('matrix', index)}: expected a matrix near a rotation, "
         f"found determinant {determinant:.6g}"
@@ -392,6 +392,7 @@ _to_rotation_vector: One = elementwise("to_rotation_vector", QUATERNION, faults=
 _from_matrix: One = elementwise("from_matrix", ROTATION_MATRIX, faults=(no_rotation,))
 _from_matrix4: One = elementwise("from_matrix4", RIGID_MATRIX, faults=(no_rotation,))
 _nearest_rotation: One = elementwise("nearest_rotation", ROTATION_MATRIX, faults=(_no_nearest,))
+_nearest_rotation4: One = elementwise("nearest_rotation4", RIGID_MATRIX, faults=(_no_nearest,))
 _to_matrix: One = elementwise("to_matrix", QUATERNION)
 _to_matrix4: One = elementwise("to_matrix4", QUATERNION)
 _to_wxyz: One = elementwise("to_wxyz", QUATERNION)
