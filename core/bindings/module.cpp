@@ -18,6 +18,7 @@ void bind_query(nb::module_& m);
 void bind_rotation(nb::module_& m);
 void bind_sampling(nb::module_& m);
 void bind_skinning(nb::module_& m);
+void bind_springs(nb::module_& m);
 }  // namespace bunraku
 
 NB_MODULE(_core, m) {
@@ -48,6 +49,8 @@ NB_MODULE(_core, m) {
   bind_sampling(sampling);
   nb::module_ skinning = m.def_submodule("skinning");
   bind_skinning(skinning);
+  nb::module_ springs = m.def_submodule("springs");
+  bind_springs(springs);
   nb::module_ posed = m.def_submodule("posed");  // takes the rigs of skinning
   bind_posed(posed);
 }

@@ -106,6 +106,36 @@ class skinning:  # noqa: N801
         out_tangents: NDArray[np.float32] | None,
     ) -> None: ...
 
+class springs:  # noqa: N801
+    """Springs; core/springs/springs.hpp says what is simulated."""
+
+    class System:
+        """A character's hierarchy and what swings on it."""
+
+        def __init__(
+            self,
+            parents: NDArray[np.int32],
+            order: NDArray[np.int32],
+            joints: NDArray[np.int32],
+            joint_numbers: NDArray[np.float64],
+            path_starts: NDArray[np.int32],
+            paths: NDArray[np.int32],
+            collider_starts: NDArray[np.int32],
+            collider_lists: NDArray[np.int32],
+            colliders: NDArray[np.int32],
+            collider_numbers: NDArray[np.float64],
+        ) -> None: ...
+        @property
+        def joint_count(self) -> int: ...
+
+    Job = tuple[
+        System, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]
+    ]
+    @staticmethod
+    def start(jobs: Sequence[Job]) -> None: ...
+    @staticmethod
+    def run(jobs: Sequence[Job], dt: float) -> None: ...
+
 class query:  # noqa: N801
     """Trees over primitives; core/bvh/bvh.hpp says what the arrays hold. Results are the same
     bits at every level."""
