@@ -63,6 +63,20 @@ def _load_pmx(path: Path) -> Character:
     return character_from_pmx(read_pmx(path))
 
 
+def _save_pmx(character: Character, path: Path) -> tuple[Note, ...]:
+    from bunraku.formats.binary import write_files
+    from bunraku.formats.mmd import picture_files, pmx_bytes, pmx_from_character
+
+    own = f"{path.stem}_textures"
+    file, pictures, notes = pmx_from_character(character, textures=own)
+    data = pmx_bytes(file)
+    files, left = picture_files(pictures, path, own)
+    for picture in files:
+        picture.parent.mkdir(parents=True, exist_ok=True)
+    write_files({**files, path: [data]})
+    return (*notes, *left)
+
+
 def _load_pmd(path: Path) -> Character:
     from bunraku.formats.mmd import character_from_pmd, read_pmd
 
@@ -137,7 +151,7 @@ FORMATS = (
         _save_gltf,
     ),
     Format("glTF", (".gltf",), b"", _load_gltf, _load_gltf_clips, _save_gltf),
-    Format("PMX", (".pmx",), b"PMX ", _load_pmx),
+    Format("PMX", (".pmx",), b"PMX ", _load_pmx, save=_save_pmx),
     Format("PMD", (".pmd",), b"Pmd", _load_pmd),
     Format(
         "VMD", (".vmd",), b"Vocaloid Motion Data", load_clips=_load_vmd_clips, save_clip=_save_vmd

@@ -26,6 +26,8 @@ from bunraku.formats.mmd.pmx_read import read_pmx
 from bunraku.formats.mmd.pmx_vertices import Deform, PmxVertices
 from bunraku.formats.mmd.pmx_write import pmx_bytes, write_pmx
 from bunraku.formats.mmd.text import Text, decode_field
+from bunraku.formats.mmd.textures import picture_files
+from bunraku.formats.mmd.to_pmx import pmx_from_character
 from bunraku.formats.mmd.to_vmd import vmd_from_clip, vpd_from_clip
 from bunraku.formats.mmd.vmd import (
     BONE_KEY,
@@ -101,8 +103,10 @@ __all__ = [
     "encode_camera_curves",
     "name_key",
     "physics_switch",
+    "picture_files",
     "pmd_bytes",
     "pmx_bytes",
+    "pmx_from_character",
     "pmx_from_pmd",
     "read_pmd",
     "read_pmx",

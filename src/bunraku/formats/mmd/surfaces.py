@@ -7,7 +7,7 @@ import numpy as np
 from bunraku.errors import Note
 from bunraku.formats.mmd.pmx import MaterialFlag, PmxFile, PmxMaterial, Vec4
 from bunraku.formats.mmd.textures import has_alpha
-from bunraku.model import Image, Material
+from bunraku.model import Character, Image, Material
 
 _UNDRAWN = MaterialFlag.POINTS | MaterialFlag.LINES
 
@@ -41,20 +41,26 @@ def read_materials(
     return tuple(materials)
 
 
-def patched(material: PmxMaterial, was: Material, now: Material) -> PmxMaterial:
-    """The record of a material, with what differs between `was` and `now` changed."""
-    from dataclasses import replace
+def write_materials(character: Character, corners: list[int]) -> tuple[PmxMaterial, ...]:
+    """A record for each material, and one for faces without, if there are.
 
-    changed = material
-    if now.name != was.name:
-        changed = replace(changed, name=now.name)
-    if now.base_color != was.base_color:
-        changed = replace(changed, diffuse=to_display(now.base_color))
-    if now.double_sided != was.double_sided:
-        changed = replace(changed, flags=changed.flags ^ MaterialFlag.DOUBLE_SIDED)
-    if now.image != was.image:
-        changed = replace(changed, texture=-1 if now.image is None else now.image)
-    return changed
+    Args:
+        corners: of each material's faces, and of those without.
+    """
+    materials = [
+        PmxMaterial(
+            material.name or f"material{i}",
+            diffuse=to_display(material.base_color),
+            ambient=(0.5, 0.5, 0.5),
+            flags=int(MaterialFlag.DOUBLE_SIDED) if material.double_sided else 0,
+            texture=-1 if material.image is None else material.image,
+            index_count=count,
+        )
+        for i, (material, count) in enumerate(zip(character.materials, corners, strict=False))
+    ]
+    if corners[-1]:
+        materials.append(PmxMaterial("material", index_count=corners[-1]))
+    return tuple(materials)
 
 
 def to_linear(color: Vec4) -> Vec4:

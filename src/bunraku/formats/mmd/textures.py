@@ -11,6 +11,7 @@ from bunraku.errors import Note
 from bunraku.model import Image
 
 _ABSOLUTE = re.compile(r"[A-Za-z]:|[\\/]")
+_SAFE = re.compile(r"(?![\\/])[^\0:*?\"<>|]+\.\w{2,4}")
 _MEDIA = {
     ".bmp": "image/bmp",
     ".gif": "image/gif",
@@ -75,6 +76,59 @@ def has_alpha(image: Image) -> bool:
     if media == "image/x-tga":
         return data[16:17] == b"\x20"
     return media in ("image/vnd-ms.dds", "image/gif", "image/webp")
+
+
+def texture_paths(images: tuple[Image, ...], folder: str) -> tuple[str, ...]:
+    """A path for each image: its name where that is one, else one in `folder`, none twice.
+
+    >>> texture_paths((Image(b"", "image/png", "tex/a.png"), Image(b"", "image/png", "b")), "t")
+    ('tex/a.png', 't/1_b.png')
+    """
+    suffixes = {media: suffix for suffix, media in _MEDIA.items()}
+    paths = []
+    for i, image in enumerate(images):
+        name = image.name
+        if _SAFE.fullmatch(name) is None or ".." in name:
+            stem = re.sub(r"[^\w-]+", "_", Path(name.replace("\\", "/")).stem)[:40]
+            suffix = suffixes.get(image.mime_type, ".png")
+            name = f"{folder}/{i}_{stem}{suffix}" if stem else f"{folder}/{i}{suffix}"
+        paths.append(name)
+    return tuple(paths)
+
+
+def picture_files(
+    pictures: dict[str, bytes], target: Path, own: str
+) -> tuple[dict[Path, list[bytes]], tuple[Note, ...]]:
+    """Which files to write beside a model for its pictures, and notes on those left alone.
+
+    A picture that is there already is not written again. A different file of that name is
+    replaced only in the model's own folder of textures.
+
+    Args:
+        pictures: content by path in the model.
+        target: the model's path.
+        own: name of that folder.
+    """
+    root = Path(os.path.realpath(target)).parent
+    cache = _Folder(root)
+    files: dict[Path, list[bytes]] = {}
+    notes: list[Note] = []
+    for path, data in pictures.items():
+        plain = path.replace("\\", "/")
+        try:
+            there = cache.read(path)
+        except _MissingError:
+            there = None
+        place = Path(os.path.normpath(root / plain))
+        inside = place.is_relative_to(root) and _ABSOLUTE.match(path) is None
+        if there == data:
+            continue
+        if not inside or (there is not None and not plain.startswith(f"{own}/")):
+            reason = "leads out of the folder" if not inside else "is another file there"
+            notes.append(Note("texture-not-written", f"{_shown(path)} {reason}"))
+            continue
+        files[place] = [data]
+    return files, tuple(notes)
 
 
 class _MissingError(Exception):
