@@ -22,6 +22,8 @@ from bunraku.formats.mmd.space import FRAME_RATE, mirrored_rotations, units
 from bunraku.formats.mmd.vmd import BONE_KEY, IK_STATE, MORPH_KEY, PropertyKey, VmdFile
 from bunraku.formats.mmd.vmd_curves import LINEAR, encode_bone_curves, physics_switch
 from bunraku.formats.mmd.vpd import VpdBone, VpdFile, VpdMorph
+from bunraku.formats.mmd.write_bones import bone_name
+from bunraku.formats.mmd.write_morphs import target_name
 from bunraku.model import Character, Clip, Track, differences
 from bunraku.model.names import CP932, name_key
 from bunraku.rotation import quaternion, slerp_track
@@ -174,14 +176,14 @@ class _Targets:
 
     def _weights(self, index: int, track: Track) -> Iterator[tuple[str, Track]]:
         """Morph targets of a mesh, one track each, under the names of the targets."""
-        character = self.character
-        node = self.nodes.get(track.target) if isinstance(track.target, str) else track.target
-        for each in character.attachments if character is not None else ():
-            names = character.meshes[each.mesh].morph_names if character is not None else ()
-            if each.node != node or len(names) != track.width:
+        character, node = self.character, self._node(track)
+        for i, each in enumerate(character.attachments if character is not None else ()):
+            assert character is not None
+            width = len(character.meshes[each.mesh].morph_names)
+            if each.node != node or width != track.width:
                 continue
-            for k, name in enumerate(names):
-                values = track.values[..., k : k + 1]
+            for k in range(width):
+                name, values = target_name(character, i, k), track.values[..., k : k + 1]
                 if values.any() and self._writable("morph", name, index, track):
                     yield name, replace(track, target=name, path="expression", values=values)
             return
@@ -195,9 +197,8 @@ class _Targets:
     def _node_name(self, index: int, track: Track) -> str | None:
         if isinstance(track.target, str):
             return track.target
-        names = self.character.skeleton.names if self.character is not None else ()
-        if 0 <= track.target < len(names):
-            return names[track.target]
+        if self.character is not None and 0 <= track.target < len(self.character.skeleton):
+            return bone_name(self.character.skeleton, track.target)
         self._drop(index, track, "moves a node that has no name here")
         return None
 

@@ -39,7 +39,7 @@ def write_bones(character: Character, world: Array, notes: list[Note]) -> tuple[
         chains.setdefault(chain.goal, chain)
     first_child = {int(parent): node for node, parent in reversed([*enumerate(skeleton.parents)])}
     bones = []
-    for node, name in enumerate(skeleton.names):
+    for node in range(len(skeleton)):
         parent = int(skeleton.parents[node])
         flags = int(BoneFlag.ROTATABLE | BoneFlag.VISIBLE | BoneFlag.OPERABLE)
         if parent < 0 or node in chains:
@@ -58,7 +58,7 @@ def write_bones(character: Character, world: Array, notes: list[Note]) -> tuple[
         flags |= BoneFlag.TAIL_IS_BONE if node in first_child else 0
         bones.append(
             PmxBone(
-                name or f"bone{node}",
+                bone_name(skeleton, node),
                 position=_triple(places[node]),
                 parent=parent,
                 layer=layers[node],
@@ -70,6 +70,11 @@ def write_bones(character: Character, world: Array, notes: list[Note]) -> tuple[
             )
         )
     return tuple(bones)
+
+
+def bone_name(skeleton: Skeleton, node: int) -> str:
+    """What the bone of a node is called: MMD finds nothing that has no name."""
+    return skeleton.names[node] or f"bone{node}"
 
 
 def _note_unsaid(rig: Rig, notes: list[Note]) -> None:

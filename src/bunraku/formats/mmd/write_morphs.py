@@ -63,9 +63,15 @@ def _of_targets(character: Character) -> tuple[Expression, ...]:
     """An expression for each name of a morph target; those without a name stay apart."""
     binds: dict[str, list[MorphBind]] = {}
     for i, attachment in enumerate(character.attachments):
-        for target, name in enumerate(character.meshes[attachment.mesh].morph_names):
-            binds.setdefault(name or f"morph{i}_{target}", []).append(MorphBind(i, target))
+        for target in range(len(character.meshes[attachment.mesh].morph_names)):
+            binds.setdefault(target_name(character, i, target), []).append(MorphBind(i, target))
     return tuple(Expression(name, tuple(each)) for name, each in binds.items())
+
+
+def target_name(character: Character, attachment: int, target: int) -> str:
+    """What the morph of a target is called, where targets become morphs."""
+    mesh = character.meshes[character.attachments[attachment].mesh]
+    return mesh.morph_names[target] or f"morph{attachment}_{target}"
 
 
 def _panel(expression: Expression) -> int:
