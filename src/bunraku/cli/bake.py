@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from bunraku.cli.motions import ClipName, MotionFile, chosen_clip
 
 
 class Method(StrEnum):
@@ -23,12 +24,8 @@ def bake(
     out: Annotated[
         Path, typer.Option("--out", "-o", help=".glb, .gltf, .npy, .npz, .pc2 or .obj (a sequence)")
     ],
-    motion: Annotated[
-        Path | None, typer.Option(help="Take the clips of another file, by joint name.")
-    ] = None,
-    clip: Annotated[
-        str | None, typer.Option(help="Name of the clip; the first if omitted.")
-    ] = None,
+    motion: MotionFile = None,
+    clip: ClipName = None,
     method: Annotated[Method, typer.Option(help="Linear blend or dual quaternions.")] = Method.lbs,
     fps: Annotated[float, typer.Option(help="Frames per second, any positive number.")] = 30.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
@@ -45,13 +42,9 @@ def bake(
 
     console = Console(stderr=True)
     character = bunraku.load(file)
-    clips = character.clips if motion is None else bunraku.load_clips(motion)
-    if not clips:
-        raise bunraku.RigError(
-            f"{motion or file}: has no clip to bake; --motion takes one from another file"
-        )
-    source = replace(character, clips=clips)
-    chosen = source.clip(clip if clip is not None else 0)
+    chosen = chosen_clip(character, motion, clip)
+    if chosen is None:
+        raise bunraku.RigError(f"{file}: has no clip to bake; --motion takes one from another file")
     stage = bunraku.Stage(character, chosen)
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(f"baking {chosen.name or 'the clip'}", total=None)

@@ -9,23 +9,50 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from bunraku.model import Character, Mesh
+    from rich.console import Console
+
+    from bunraku.errors import Note
+    from bunraku.model import Character, Clip, Mesh
 
 
 def info(
-    file: Annotated[Path, typer.Argument(help="A .glb, .gltf, .vrm … file.")],
+    file: Annotated[Path, typer.Argument(help="A .glb, .gltf, .vrm, .pmx, .vmd … file.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
 ) -> None:
     """Show meshes, joints, skins, influences, clips, morphs and notes of a file."""
-    from bunraku.formats import load
+    from bunraku.formats import load, load_clips, recognised
 
+    if recognised(file).load is None:
+        motion_only(file, load_clips(file), as_json)
+        return
     character = load(file)
     if as_json:
         typer.echo(json.dumps(describe(character), ensure_ascii=False, indent=2))
     else:
         _print(file, character)
+
+
+def motion_only(file: Path, clips: tuple[Clip, ...], as_json: bool) -> None:
+    """Show the clips of a file that holds no character, and the notes on them."""
+    notes = [note for clip in clips for note in clip.notes]
+    if as_json:
+        report = {
+            "name": file.stem,
+            "clips": _describe_clips(clips),
+            "notes": _describe_notes(notes),
+        }
+        typer.echo(json.dumps(report, ensure_ascii=False, indent=2))
+        return
+    from rich.console import Console
+    from rich.markup import escape
+
+    console = Console()
+    console.print(f"[bold]{escape(str(file))}[/bold]: no character", soft_wrap=True)
+    _print_clips(console, _describe_clips(clips))
+    for note in notes:
+        console.print(f"[yellow]note[/yellow] {escape(str(note))}", soft_wrap=True)
 
 
 def describe(character: Character) -> dict[str, Any]:
@@ -54,21 +81,26 @@ def describe(character: Character) -> dict[str, Any]:
             {"name": image.name, "type": image.mime_type, "bytes": len(image.data)}
             for image in character.images
         ],
-        "clips": [
-            {
-                "name": clip.name,
-                "start": clip.start,
-                "end": clip.end,
-                "tracks": len(clip.tracks),
-                "keys": sum(track.key_count for track in clip.tracks),
-            }
-            for clip in character.clips
-        ],
-        "notes": [
-            {"code": note.code, "place": note.place, "message": note.message}
-            for note in character.notes
-        ],
+        "clips": _describe_clips(character.clips),
+        "notes": _describe_notes(character.notes),
     }
+
+
+def _describe_clips(clips: Iterable[Clip]) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": clip.name,
+            "start": clip.start,
+            "end": clip.end,
+            "tracks": len(clip.tracks),
+            "keys": sum(track.key_count for track in clip.tracks),
+        }
+        for clip in clips
+    ]
+
+
+def _describe_notes(notes: Iterable[Note]) -> list[dict[str, str]]:
+    return [{"code": note.code, "place": note.place, "message": note.message} for note in notes]
 
 
 def _describe_mesh(mesh: Mesh) -> dict[str, Any]:
@@ -139,16 +171,24 @@ def _print(file: Path, character: Character) -> None:
             ]
             table.add_row(escape(skin["name"]), str(len(skin["joints"])), escape(", ".join(nodes)))
         console.print(table)
-    if data["clips"]:
-        table = Table("clip", "seconds", "tracks", "keys")
-        for clip in data["clips"]:
-            span = f"{clip['start']:g} … {clip['end']:g}"
-            table.add_row(escape(clip["name"]), span, str(clip["tracks"]), f"{clip['keys']:,}")
-        console.print(table)
+    _print_clips(console, data["clips"])
     for line in _hierarchy(character):
         console.print(line, soft_wrap=True, highlight=False)
     for note in character.notes:
         console.print(f"[yellow]note[/yellow] {escape(str(note))}", soft_wrap=True)
+
+
+def _print_clips(console: Console, clips: list[dict[str, Any]]) -> None:
+    from rich.markup import escape
+    from rich.table import Table
+
+    if not clips:
+        return
+    table = Table("clip", "seconds", "tracks", "keys")
+    for clip in clips:
+        span = f"{clip['start']:g} … {clip['end']:g}"
+        table.add_row(escape(clip["name"]), span, str(clip["tracks"]), f"{clip['keys']:,}")
+    console.print(table)
 
 
 def _hierarchy(character: Character) -> Iterator[str]:

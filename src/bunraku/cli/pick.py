@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bunraku.cli.bake import Method
+from bunraku.cli.motions import ClipName, MotionFile, chosen_clip
 from bunraku.cli.render import View
 
 if TYPE_CHECKING:
@@ -41,9 +42,8 @@ def _size(text: str) -> str:
 
 def pick(
     file: Annotated[Path, typer.Argument(help="The character.")],
-    clip: Annotated[
-        str | None, typer.Option(help="Name of the clip; the first if omitted.")
-    ] = None,
+    motion: MotionFile = None,
+    clip: ClipName = None,
     time: Annotated[float, typer.Option(help="Seconds.")] = 0.0,
     ray: Annotated[
         str | None,
@@ -80,8 +80,8 @@ def pick(
     if (ray is None) == (pixel is None):
         raise typer.BadParameter("expected one of --ray and --pixel")
     character = bunraku.load(file)
-    motion = character.clip(clip) if clip is not None else next(iter(character.clips), None)
-    stage = bunraku.Stage(character, motion)
+    played = chosen_clip(character, motion, clip)
+    stage = bunraku.Stage(character, played)
     if ray is not None:
         numbers = [float(x) for x in re.findall(NUMBER, ray)]
         origin, direction = numbers[:3], numbers[3:]

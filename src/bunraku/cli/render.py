@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from bunraku.cli.bake import Method
+from bunraku.cli.motions import ClipName, MotionFile, chosen_clip
 
 
 class View(StrEnum):
@@ -30,9 +31,8 @@ def _checked(size: str) -> str:
 def render(
     file: Annotated[Path, typer.Argument(help="The character.")],
     out: Annotated[Path, typer.Option("--out", "-o", help=".png, or .gif or .apng for a film")],
-    clip: Annotated[
-        str | None, typer.Option(help="Name of the clip; the first if omitted.")
-    ] = None,
+    motion: MotionFile = None,
+    clip: ClipName = None,
     time: Annotated[
         float | None, typer.Option(help="Seconds; the pose of a picture, 0 if omitted.")
     ] = None,
@@ -64,8 +64,8 @@ def render(
     if not film and (fps is not None or turntable):
         raise bunraku.UnsupportedError(f"{out}: --fps and --turntable are for .gif and .apng")
     character = bunraku.load(file)
-    motion = character.clip(clip) if clip is not None else next(iter(character.clips), None)
-    stage = bunraku.Stage(character, motion)
+    played = chosen_clip(character, motion, clip)
+    stage = bunraku.Stage(character, played)
     background = None if transparent else STUDIO
     width, height = map(int, size.split("x"))
     if film:
@@ -94,5 +94,5 @@ def render(
         said = f"{time or 0.0:g} s"
     for note in [*character.notes, *stage.notes, *notes]:
         typer.echo(f"note: {note}", err=True)
-    shown = "at rest" if motion is None else motion.name or "the clip"
+    shown = "at rest" if played is None else played.name or "the clip"
     typer.echo(f"{out}: {shown}, {said}, {size}, {method}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bunraku.errors import Note, UnsupportedError
@@ -51,10 +51,40 @@ def _load_gltf_clips(path: Path) -> tuple[Clip, ...]:
 
 
 def _save_gltf(character: Character, path: Path) -> tuple[Note, ...]:
-    from bunraku.formats.gltf import gltf_from_character, write_gltf
+    from bunraku.formats.gltf import write_gltf
+    from bunraku.formats.vrm import gltf_from_any
 
-    file, notes = gltf_from_character(character)
+    file, notes = gltf_from_any(character)
     return (*notes, *write_gltf(file, path))
+
+
+def _save_vrm(character: Character, path: Path) -> tuple[Note, ...]:
+    from bunraku.formats.gltf import write_gltf
+    from bunraku.formats.vrm import vrm_from_character
+
+    file, notes = vrm_from_character(character)
+    return (*notes, *write_gltf(file, path))
+
+
+def _save_vrma(character: Character, path: Path) -> tuple[Note, ...]:
+    from bunraku.formats.gltf import write_gltf
+    from bunraku.formats.vrm import vrma_from_character
+
+    file, notes = vrma_from_character(character)
+    return (*notes, *write_gltf(file, path))
+
+
+def _save_vrma_clip(clip: Clip, path: Path, character: Character | None) -> tuple[Note, ...]:
+    from bunraku.formats.gltf import GltfFile
+    from bunraku.formats.vrm import character_from_vrma, is_vrma
+
+    if character is None:
+        if not (isinstance(clip.document, GltfFile) and is_vrma(clip.document)):
+            raise UnsupportedError(
+                f"{path.name}: a VRM animation holds a figure; its motion needs the character"
+            )
+        character = character_from_vrma(clip.document)
+    return _save_vrma(replace(character, clips=(clip,)), path)
 
 
 def _load_pmx(path: Path) -> Character:
@@ -144,11 +174,21 @@ def _save_bvh_clip(clip: Clip, path: Path, character: Character | None) -> tuple
 FORMATS = (
     Format(
         "glTF binary",
-        (".glb", ".vrm", ".vrma"),
+        (".glb",),
         b"glTF",
         _load_gltf,
         _load_gltf_clips,
         _save_gltf,
+    ),
+    Format("VRM", (".vrm",), b"", _load_gltf, _load_gltf_clips, _save_vrm),
+    Format(
+        "VRM animation",
+        (".vrma",),
+        b"",
+        _load_gltf,
+        _load_gltf_clips,
+        _save_vrma,
+        _save_vrma_clip,
     ),
     Format("glTF", (".gltf",), b"", _load_gltf, _load_gltf_clips, _save_gltf),
     Format("PMX", (".pmx",), b"PMX ", _load_pmx, save=_save_pmx),
@@ -172,7 +212,7 @@ def load(path: str | os.PathLike[str]) -> Character:
         OSError: the file cannot be opened.
     """
     file = Path(path)
-    reader = _recognised(file).load
+    reader = recognised(file).load
     if reader is None:
         raise UnsupportedError(f"{file.name}: holds no character" + _known("load"))
     return reader(file)
@@ -181,7 +221,7 @@ def load(path: str | os.PathLike[str]) -> Character:
 def load_clips(path: str | os.PathLike[str]) -> tuple[Clip, ...]:
     """Read only the motions of a file; errors as for `load`."""
     file = Path(path)
-    reader = _recognised(file).load_clips
+    reader = recognised(file).load_clips
     if reader is None:
         raise UnsupportedError(f"{file.name}: holds no clips" + _known("load_clips"))
     return reader(file)
@@ -228,7 +268,14 @@ def save_clip(
     return form.save_clip(clip, file, character)
 
 
-def _recognised(file: Path) -> Format:
+def recognised(path: str | os.PathLike[str]) -> Format:
+    """The format of a file, by its first bytes, else by its suffix.
+
+    Raises:
+        UnsupportedError: none that Bunraku knows.
+        OSError: the file cannot be opened.
+    """
+    file = Path(path)
     with open(file, "rb") as handle:
         start = handle.read(64)
     for form in FORMATS:
