@@ -146,9 +146,9 @@ void bind_posed(nb::module_& m) {
   nb::class_<RestTree> tree(m, "Tree", "A geometry at rest, arranged for rays in any pose.");
   nb::class_<Posed> pose(m, "Pose", "A palette, prepared for the rays of one pose.");
   tree.def("__init__",
-           [](RestTree* self, const Influences& rig, In<float, 2> positions, In<std::int32_t, 2> faces,
+           [](RestTree* self, const Rig& rig, In<float, 2> positions, In<std::int32_t, 2> faces,
               const std::vector<Target>& targets) {
-             const float* points = rows(positions, static_cast<std::size_t>(rig.vertices()), 3, "positions");
+             const float* points = rows(positions, static_cast<std::size_t>(rig.influences.vertices()), 3, "positions");
              const std::int32_t* corners = rows(faces, faces.shape(0), 3, "faces");
              std::vector<posed::Target> deltas;
              for (const auto& [vertices, by_position] : targets) {
@@ -156,7 +156,7 @@ void bind_posed(nb::module_& m) {
                deltas.push_back({{vertices.data(), vertices.size()}, data});
              }
              const nb::gil_scoped_release released;
-             new (self) RestTree(rig, points, {corners, faces.size()}, deltas);
+             new (self) RestTree(rig.influences, points, {corners, faces.size()}, deltas);
            },
            nb::arg("rig"), nb::arg("positions").noconvert(), nb::arg("faces").noconvert(), nb::arg("targets").noconvert());
   tree.def("pose", &pose_of, nb::arg("palette").noconvert(), nb::arg("method"),

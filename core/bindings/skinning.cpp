@@ -62,7 +62,7 @@ Method method_named(const std::string& name) {
   throw nb::value_error(("method: expected lbs or dqs, found " + name).c_str());
 }
 
-void deform_into(const Influences& rig, Array<float, 4> palette, const std::string& method,
+void deform_into(const Rig& rig, Array<float, 4> palette, const std::string& method,
                  Floats positions, OptionalFloats normals, OptionalFloats tangents,
                  std::optional<Array<float, 1>> mix, const std::vector<Target>& targets,
                  OptionalFloats morph_weights, Rows out_positions,
@@ -71,12 +71,13 @@ void deform_into(const Influences& rig, Array<float, 4> palette, const std::stri
   job.method = method_named(method);
   job.frames = static_cast<std::int64_t>(palette.shape(0));
   job.joints = static_cast<std::int64_t>(palette.shape(1));
-  job.vertices = rig.vertices();
+  job.vertices = rig.influences.vertices();
   job.palette = palette.data();
-  job.influences = rig.view();
+  job.influences = rig.influences.view();
+  job.panels = rig.panels.view();
   require(palette.shape(2) == 3 && palette.shape(3) == 4, "palette: expected (frames, joints, 3, 4)");
-  require(job.joints >= rig.joints, "palette: the rig refers to joint " +
-                                        std::to_string(rig.joints - 1) + ", but there are " +
+  require(job.joints >= rig.influences.joints, "palette: the rig refers to joint " +
+                                        std::to_string(rig.influences.joints - 1) + ", but there are " +
                                         std::to_string(job.joints));
   require(all_finite(span(palette)), "palette: expected finite numbers");
   job.positions = rows_of(positions, job.vertices, 3, "positions");
@@ -114,18 +115,18 @@ void deform_into(const Influences& rig, Array<float, 4> palette, const std::stri
 }  // namespace
 
 void bind_skinning(nb::module_& m) {
-  nb::class_<Influences>(m, "Rig", "Influences of one geometry, arranged for the kernels.")
+  nb::class_<Rig>(m, "Rig", "Influences of one geometry, arranged for the kernels.")
       .def("__init__",
-           [](Influences* self, Array<std::int32_t, 2> joints, Floats weights) {
+           [](Rig* self, Array<std::int32_t, 2> joints, Floats weights) {
              require(joints.shape(0) == weights.shape(0) && joints.shape(1) == weights.shape(1),
                      "joints and weights: expected the same shape");
-             new (self) Influences(span(joints), span(weights),
-                                   static_cast<std::int64_t>(joints.shape(0)),
-                                   static_cast<std::int64_t>(joints.shape(1)));
+             new (self) Rig(Influences(span(joints), span(weights),
+                                       static_cast<std::int64_t>(joints.shape(0)),
+                                       static_cast<std::int64_t>(joints.shape(1))));
            },
            nb::arg("joints").noconvert(), nb::arg("weights").noconvert())
-      .def_prop_ro("vertex_count", &Influences::vertices)
-      .def_ro("joint_count", &Influences::joints);
+      .def_prop_ro("vertex_count", [](const Rig& self) { return self.influences.vertices(); })
+      .def_prop_ro("joint_count", [](const Rig& self) { return self.influences.joints; });
 
   m.def("deform_into", &deform_into, nb::arg("rig"), nb::arg("palette").noconvert(),
         nb::arg("method"), nb::arg("positions").noconvert(), nb::arg("normals").noconvert().none(),

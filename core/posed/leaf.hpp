@@ -16,6 +16,7 @@ class Leaves {
     job_.joints = view.joints;
     job_.palette = pose.palette;
     job_.influences = view.influences;
+    job_.panels = view.panels;
     job_.packed = pose.packed;
     job_.out_positions = {bent_, 0};
     batch_ = skinning::batch(job_, 0);

@@ -67,6 +67,7 @@ struct RestView {
   const float* positions;                        // of leaf vertices, 3 floats each
   InfluenceView influences;                      // of leaf vertices; a leaf is a block, and `order`
                                                  // counts from its first; no sums, no heaviest
+  PanelView panels;                              // of the same
   const std::int32_t* morph_first;               // (leaf vertices + 1), or null without morphs
   const std::int32_t* morph_target;
   const float* morph_deltas;                     // 3 floats each

@@ -152,9 +152,9 @@ RestTree::RestTree(const Influences& rig, const float* positions, std::span<cons
 
   view_.joints = static_cast<std::int32_t>(rig.joints);
   for (const Run& run : rig.runs) view_.most_influences = std::max(view_.most_influences, run.width);
-  // K products and K sums per row of the matrix, three more of each for the point, and as much
-  // again for the bound itself.
-  view_.rounding = static_cast<float>(2 * view_.most_influences + 32) * kStep;
+  // K weights times three coordinates and 4K steps of the sum, and as much again for the bound
+  // itself.
+  view_.rounding = static_cast<float>(10 * view_.most_influences + 16) * kStep;
   const std::vector<std::int32_t> vertices = copy_leaves(tree.view(), rig, positions);
   target_extent_.resize(targets.size());
   const bool any = std::ranges::any_of(targets, [](const Target& t) { return t.positions != nullptr && !t.vertices.empty(); });
@@ -171,6 +171,10 @@ RestTree::RestTree(const Influences& rig, const float* positions, std::span<cons
   static constexpr std::int32_t kOrder[kCorners] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
                                                     12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23};
   view_.influences = {leaf_runs_.data(), runs_.data(), kOrder, run_slots_.data(), weights_.data(), nullptr, nullptr};
+  std::vector<std::int32_t> counts;
+  for (const Leaf& leaf : leaves_) counts.push_back(leaf.count);
+  panels_ = Panels(view_.influences, counts, true);
+  view_.panels = panels_.view();
   view_.morph_first = any ? morph_first_.data() : nullptr;
   view_.morph_target = morph_target_.data();
   view_.morph_deltas = morph_deltas_.data();
@@ -375,8 +379,8 @@ float RestTree::extent(const float* morph_weights) const {
 std::size_t RestTree::bytes() const {
   const auto size = [](const auto& list) { return list.size() * sizeof(list[0]); };
   return size(nodes_) + size(lanes_) + size(shares_) + size(slots_) + size(morph_boxes_) + size(leaves_) +
-         size(positions_) + size(leaf_runs_) + size(run_slots_) + size(runs_) + size(weights_) + size(morph_first_) +
-         size(morph_target_) + size(morph_deltas_);
+         size(positions_) + size(leaf_runs_) + size(run_slots_) + size(runs_) + size(weights_) + size(panels_.panels) +
+         size(panels_.slots) + size(panels_.weights) + size(morph_first_) + size(morph_target_) + size(morph_deltas_);
 }
 
 }  // namespace bunraku::posed

@@ -20,7 +20,9 @@ void deform_tasks(const DeformJob& job, std::int64_t begin, std::int64_t end) {
     for (std::int64_t first = from; first < to; first += kBlockVertices) {
       const std::int64_t count = to - first < kBlockVertices ? to - first : kBlockVertices;
       const Block block{first, count, first / kBlockVertices};
-      if (in.wide) {
+      if constexpr (kMethod == Method::lbs && !kOriented) {
+        bend_points(job, in, block);
+      } else if (in.wide) {
         bend_wide<kMethod, kOriented>(job, in, block);
       } else {
         bend_narrow<kMethod, kOriented>(job, in, block);

@@ -6,6 +6,8 @@
 
 #if defined(__SSE2__)
 #include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
 #endif
 
 namespace bunraku::BUNRAKU_LEVEL::skinning {
@@ -45,6 +47,21 @@ BUNRAKU_INLINE Vec sqrt(const Vec& v) {
   return r;
 #endif
 }
+
+// a·b + c, rounded once where the level has an instruction for it.
+BUNRAKU_INLINE Vec fused(const Vec& a, const Vec& b, const Vec& c) {
+#if defined(__AVX2__)
+  return _mm256_fmadd_ps(a, b, c);
+#elif defined(__ARM_NEON)
+  return vfmaq_f32(c, a, b);
+#else
+  return a * b + c;
+#endif
+}
+
+#if defined(__AVX2__)
+BUNRAKU_INLINE Quad fused(const Quad& a, const Quad& b, const Quad& c) { return _mm_fmadd_ps(a, b, c); }
+#endif
 
 // One bit per lane.
 BUNRAKU_INLINE unsigned bits(const Mask& mask) {
@@ -125,12 +142,17 @@ BUNRAKU_INLINE void deinterleave(const float* from, Vec (&xyz)[3]) {
 BUNRAKU_INLINE void interleave(const Vec (&xyz)[3], float* to) {
   const Vec &x = xyz[0], &y = xyz[1], &z = xyz[2];
 #if defined(__AVX2__)
-  const Vec a = __builtin_shufflevector(x, y, 0, 8, -1, 1, 9, -1, 2, 10);
-  const Vec b = __builtin_shufflevector(x, y, -1, 3, 11, -1, 4, 12, -1, 5);
-  const Vec c = __builtin_shufflevector(x, y, 13, -1, 6, 14, -1, 7, 15, -1);
-  store(to, __builtin_shufflevector(a, z, 0, 1, 8, 3, 4, 9, 6, 7));
-  store(to + 8, __builtin_shufflevector(b, z, 10, 1, 2, 11, 4, 5, 12, 7));
-  store(to + 16, __builtin_shufflevector(c, z, 0, 13, 2, 3, 14, 5, 6, 15));
+  // Within halves first: x0 x2 y0 y2 …, then whole halves change places; no shuffle that
+  // crosses halves lane by lane, which cost twice as much.
+  const Vec xy = __builtin_shufflevector(x, y, 0, 2, 8, 10, 4, 6, 12, 14);
+  const Vec yz = __builtin_shufflevector(y, z, 1, 3, 9, 11, 5, 7, 13, 15);
+  const Vec zx = __builtin_shufflevector(z, x, 0, 2, 9, 11, 4, 6, 13, 15);
+  const Vec a = __builtin_shufflevector(xy, zx, 0, 2, 8, 10, 4, 6, 12, 14);
+  const Vec b = __builtin_shufflevector(yz, xy, 0, 2, 9, 11, 4, 6, 13, 15);
+  const Vec c = __builtin_shufflevector(zx, yz, 1, 3, 9, 11, 5, 7, 13, 15);
+  store(to, __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11));
+  store(to + 8, __builtin_shufflevector(c, a, 0, 1, 2, 3, 12, 13, 14, 15));
+  store(to + 16, __builtin_shufflevector(b, c, 4, 5, 6, 7, 12, 13, 14, 15));
 #else
   const Vec a = __builtin_shufflevector(x, y, 0, 4, -1, 1);
   const Vec b = __builtin_shufflevector(x, y, 5, -1, 2, 6);

@@ -1,7 +1,7 @@
 #pragma once
 // Blocks of vertices in a narrow batch: one frame, vertices in the lanes once they are blended.
 
-#include "skinning/wide.hpp"
+#include "skinning/points.hpp"
 
 namespace bunraku::BUNRAKU_LEVEL::skinning {
 
@@ -25,6 +25,7 @@ BUNRAKU_INLINE void write_vertices(const float* columns, std::int64_t count, con
 
 template <Method kMethod, bool kOriented>
 void bend_narrow(const DeformJob& job, const Batch& batch, const Block& block) {
+  if constexpr (kMethod == Method::lbs && !kOriented) return bend_points(job, batch, block);
   constexpr bool kLinear = kMethod != Method::dqs, kDual = kMethod != Method::lbs;
   // Lanes beyond the last vertex are computed from what the buffers hold, and dropped.
   alignas(64) float matrices[kLinear ? kBlockVertices * kNarrowRows : 1];

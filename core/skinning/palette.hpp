@@ -21,7 +21,17 @@ struct Layout {
   int dual;  // where the dual quaternion's rows begin
 };
 
-BUNRAKU_INLINE Layout layout(Method method, bool wide) {
+// Linear, positions alone (points.hpp): wide 0…11 the matrix as above, then four columns of x, y,
+// z and 0 of each frame; narrow these columns.
+inline constexpr int kColumnFloats = 16;
+
+BUNRAKU_INLINE bool is_points(const DeformJob& job) {
+  return job.method == Method::lbs && job.normals == nullptr && job.tangents == nullptr;
+}
+
+BUNRAKU_INLINE Layout layout(const DeformJob& job, bool wide) {
+  const Method method = job.method;
+  if (is_points(job)) return {wide ? kMatrixRows + kColumnFloats : kColumnFloats, 0};
   if (method == Method::lbs) return {wide ? 13 : 16, 0};
   if (method == Method::dqs) return {wide ? 15 : 16, 0};
   return {wide ? 28 : 32, wide ? 13 : 16};
@@ -51,7 +61,7 @@ struct Batch {
 };
 
 inline std::int64_t batch_floats(const DeformJob& job, bool wide) {
-  const std::int64_t record = layout(job.method, wide).rows * (wide ? kLanes : 1);
+  const std::int64_t record = layout(job, wide).rows * (wide ? kLanes : 1);
   return kLanes + (job.joints + 1) * record;
 }
 
@@ -63,7 +73,7 @@ inline Batch batch(const DeformJob& job, std::int64_t index) {
   const std::int64_t frame = wides * kLanes + narrows;
   const std::int64_t left = job.frames - frame;
   const std::int64_t frames = !wide ? 1 : left < kLanes ? left : kLanes;
-  return {wide, frame, frames, packed, layout(job.method, wide)};
+  return {wide, frame, frames, packed, layout(job, wide)};
 }
 
 namespace detail {
@@ -132,8 +142,35 @@ inline bool dual_quaternion(const float* matrix, float* rows, int step) {
 
 }  // namespace detail
 
+inline constexpr float kIdentity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+
+namespace detail {
+
+inline void pack_points(const DeformJob& job, const Batch& into) {
+  const int lanes = into.wide ? kLanes : 1;
+  const std::int64_t record = into.layout.rows * lanes;
+  // Rows with a frame in each lane serve scattered and morphed vertices only.
+  const bool rows = into.wide && (job.panels.panels == nullptr || job.panels.scattered || job.morphs.first != nullptr);
+  for (int lane = 0; lane < lanes; ++lane) {
+    const std::int64_t ahead = lane < into.frames ? lane : into.frames - 1;
+    const float* frame = job.palette + (into.frame + ahead) * job.joints * 12;
+    for (std::int64_t slot = 0; slot <= job.joints; ++slot) {
+      const float* matrix = slot == 0 ? kIdentity : frame + (slot - 1) * 12;
+      float* to = into.packed + kLanes + slot * record;
+      for (int r = 0; rows && r < kMatrixRows; ++r) to[r * kLanes + lane] = matrix[r];
+      float* columns = to + (into.wide ? kMatrixRows * kLanes + lane * kColumnFloats : 0);
+      for (int q = 0; q < 4; ++q) {
+        for (int k = 0; k < 3; ++k) columns[4 * q + k] = matrix[4 * k + q];
+        columns[4 * q + 3] = 0;
+      }
+    }
+  }
+}
+
+}  // namespace detail
+
 inline void pack_batch(const DeformJob& job, const Batch& into) {
-  constexpr float kIdentity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+  if (is_points(job)) return detail::pack_points(job, into);
   const int lanes = into.wide ? kLanes : 1;
   const std::int64_t record = into.layout.rows * lanes;
   bool stretches = false;

@@ -124,6 +124,73 @@ Influences::Influences(std::span<const std::int32_t> all_joints, std::span<const
   block_runs.push_back(length(runs));
 }
 
+namespace {
+
+std::vector<std::int32_t> block_sizes(std::int64_t vertices) {
+  std::vector<std::int32_t> sizes;
+  for (std::int64_t begin = 0; begin < vertices; begin += kBlockVertices) {
+    sizes.push_back(static_cast<std::int32_t>(std::min(kBlockVertices, vertices - begin)));
+  }
+  return sizes;
+}
+
+}  // namespace
+
+Panels::Panels(const Influences& influences)
+    : Panels(influences.view(), block_sizes(influences.vertices()), false) {}
+
+Panels::Panels(const InfluenceView& influences, std::span<const std::int32_t> counts, bool local) {
+  static_assert(kBlockVertices % kPanelVertices == 0);
+  constexpr std::int32_t kVertices = kPanelVertices, kPerBlock = kBlockVertices / kPanelVertices;
+  std::vector<PanelWeight> held[kPerBlock];
+  for (std::size_t block = 0; block < counts.size(); ++block) {
+    const std::int32_t first = local ? 0 : static_cast<std::int32_t>(block) * static_cast<std::int32_t>(kBlockVertices);
+    for (auto& list : held) list.clear();
+    for (std::int32_t r = influences.block_runs[block]; r < influences.block_runs[block + 1]; ++r) {
+      const Run& run = influences.runs[r];
+      const float* weight = influences.weights + run.weights;
+      for (std::int32_t at = run.begin; at < run.end; ++at) {
+        const std::int32_t v = influences.order[at] - first;
+        for (std::int32_t k = 0; k < run.width; ++k) {
+          held[v / kVertices].push_back({influences.slots[run.slots + k], v % kVertices, *weight++});
+        }
+      }
+    }
+    for (std::int32_t i = 0; i < kPerBlock; ++i) {
+      const std::int32_t count = std::min(counts[block] - i * kVertices, kVertices);
+      panels.push_back(count <= 0 ? Panel{0, 0, 0} : add(held[i], count));
+    }
+  }
+}
+
+Panel Panels::add(std::vector<PanelWeight>& held, std::int32_t count) {
+  std::ranges::sort(held, {}, &PanelWeight::slot);
+  std::int32_t width = 0, last = -1;
+  for (const PanelWeight& each : held) {
+    width += each.slot != last;
+    last = each.slot;
+  }
+  // Per vertex and frame a panel takes three quarters of a step for each of its joints; with
+  // frames in the lanes, a vertex takes one for each of its own and about two for the way out.
+  const double most = 1.5 * static_cast<double>(held.size()) / count + 2;
+  if (width > kPanelJoints || width > most) {
+    scattered = true;
+    return {0, 0, 0};
+  }
+  const Panel panel{length(slots), length(weights), width};
+  weights.resize(weights.size() + static_cast<std::size_t>(width * kPanelVertices));
+  float* row = weights.data() + panel.weights - kPanelVertices;
+  last = -1;
+  for (const PanelWeight& each : held) {
+    if (each.slot != last) {
+      slots.push_back(last = each.slot);
+      row += kPanelVertices;
+    }
+    row[each.lane] = each.weight;
+  }
+  return panel;
+}
+
 ActiveMorphs::ActiveMorphs(std::span<const MorphDeltas> targets, std::int64_t vertices)
     : active(static_cast<std::int64_t>(targets.size())),
       first(static_cast<std::size_t>(vertices) + 1, 0) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "skinning/skinning.hpp"
@@ -28,6 +29,40 @@ struct Influences {
   std::vector<Run> runs;
   std::vector<std::int32_t> block_runs, order, slots, heaviest;
   std::vector<float> weights, sums;
+};
+
+// What a joint has of a vertex of a panel.
+struct PanelWeight {
+  std::int32_t slot, lane;
+  float weight;
+};
+
+// Owner of a PanelView: two panels for every block. One is worth its zeros as long as its joints
+// are not many more than a vertex of it has.
+struct Panels {
+  Panels() = default;
+  // `counts` is the vertices of each block; InfluenceView::order counts from the block's own first
+  // vertex if `local`, else from the geometry's.
+  Panels(const InfluenceView& influences, std::span<const std::int32_t> counts, bool local);
+  explicit Panels(const Influences& influences);
+
+  PanelView view() const { return {panels.data(), slots.data(), weights.data(), scattered}; }
+
+  std::vector<Panel> panels;
+  std::vector<std::int32_t> slots;
+  std::vector<float> weights;
+  bool scattered = false;  // some vertices are in no panel
+
+ private:
+  Panel add(std::vector<PanelWeight>& held, std::int32_t count);
+};
+
+// What is prepared once per geometry.
+struct Rig {
+  explicit Rig(Influences from) : influences(std::move(from)), panels(influences) {}
+
+  Influences influences;
+  Panels panels;
 };
 
 // One morph target: displacements of `vertices`, any of them null.

@@ -6,7 +6,9 @@
 // influences, and the palette rows of kLanes frames stay in the first-level cache. A *narrow*
 // batch is one frame: each vertex is blended with rows in the lanes, then kLanes vertices share
 // what follows. Every lane computes the same sequence of operations in both, so results do not
-// depend on how frames were batched.
+// depend on how frames were batched. Positions alone by linear blend have a way of their own
+// (points.hpp), with sums in another order: they may differ from those that come with normals by
+// their last bits.
 
 #include <cstdint>
 
@@ -44,6 +46,24 @@ struct InfluenceView {
   const std::int32_t* heaviest;  // (V) by vertex
 };
 
+// Vertices are also taken in panels of this many: `width` joints hold any of them, ascending, and
+// have a weight for each, 0 where they do not hold it. Width 0 is a panel with too many.
+inline constexpr std::int64_t kPanelVertices = 16;
+inline constexpr int kPanelJoints = 24;
+
+struct Panel {
+  std::int32_t slots;    // where in PanelView::slots its slots begin
+  std::int32_t weights;  // where in PanelView::weights its width × kPanelVertices begin
+  std::int32_t width;
+};
+
+struct PanelView {
+  const Panel* panels;  // kBlockVertices / kPanelVertices for each block; null when there are none
+  const std::int32_t* slots;
+  const float* weights;
+  bool scattered;  // some panel of vertices has width 0
+};
+
 // Displacements by the active morph targets, regrouped by vertex. A null array displaces nothing.
 struct MorphView {
   const std::int32_t* first;   // (V + 1) where each vertex's entries begin; null when none is active
@@ -65,6 +85,7 @@ struct DeformJob {
   std::int64_t frames, vertices, joints;
   const float* palette;  // (F, J, 3, 4)
   InfluenceView influences;
+  PanelView panels;  // used for positions alone by Method::lbs
   const float* positions;  // (V, 3)
   const float* normals;    // (V, 3) or null
   const float* tangents;   // (V, 4) or null

@@ -57,8 +57,10 @@ struct Result {
 };
 
 // Frames [first, first + count) at one level, one task after another.
-Result bend(const Figure& f, Method method, Level level, std::int64_t first, std::int64_t count) {
+Result bend(const Figure& f, Method method, Level level, std::int64_t first, std::int64_t count,
+            bool oriented = true) {
   const Influences influences(f.slots, f.weights, f.vertices, f.width);
+  const Panels panels(influences);
   Result result;
   const auto room = [&](std::int64_t width) {
     return std::vector<float>(static_cast<std::size_t>(count * f.vertices * width));
@@ -71,9 +73,10 @@ Result bend(const Figure& f, Method method, Level level, std::int64_t first, std
   job.joints = f.joints;
   job.palette = f.palette.data() + first * f.joints * 12;
   job.influences = influences.view();
+  job.panels = panels.view();
   job.positions = f.positions.data();
-  job.normals = f.normals.data();
-  job.tangents = f.tangents.data();
+  job.normals = oriented ? f.normals.data() : nullptr;
+  job.tangents = oriented ? f.tangents.data() : nullptr;
   job.mix = f.mix.data();
   job.out_positions = {result.positions.data(), f.vertices * 3};
   job.out_normals = {result.normals.data(), f.vertices * 3};
@@ -146,6 +149,69 @@ TEST(results_are_the_same_bits_at_every_level_and_in_every_batch) {
         CHECK(std::memcmp(one.positions.data(), all.positions.data() + frame * 3, one.positions.size() * 4) == 0);
         CHECK(std::memcmp(one.normals.data(), all.normals.data() + frame * 3, one.normals.size() * 4) == 0);
         CHECK(std::memcmp(one.tangents.data(), all.tangents.data() + frame * 4, one.tangents.size() * 4) == 0);
+      }
+    }
+  }
+}
+
+// Neighbours share joints as on a figure, except for the last 64 vertices.
+Figure limbs(std::int64_t frames, std::int64_t vertices) {
+  Figure f = figure(frames, vertices, 40, 3);
+  for (std::int64_t v = 0; v + 64 < vertices; ++v) {
+    for (std::int64_t k = 0; k < 3; ++k) f.slots[static_cast<std::size_t>(3 * v + k)] = static_cast<std::int32_t>(v / 20 + k);
+  }
+  return f;
+}
+
+TEST(panels_hold_neighbours_and_leave_the_scattered) {
+  const Figure f = limbs(1, 137);
+  const Influences influences(f.slots, f.weights, f.vertices, f.width);
+  const Panels panels(influences);
+  CHECK(panels.panels.size() == 9);
+  CHECK(panels.scattered);
+  CHECK(panels.panels[0].width > 0 && panels.panels[0].width <= 5);
+  CHECK(panels.panels[6].width == 0);
+  float sum = 0;
+  for (int j = 0; j < panels.panels[1].width; ++j) {
+    sum += panels.weights[static_cast<std::size_t>(panels.panels[1].weights + j * kPanelVertices + 5)];
+  }
+  CHECK(std::abs(sum - 1) < 1e-6f);
+}
+
+TEST(points_have_the_same_bits_in_every_batch_and_nearly_at_every_level) {
+  const Figure f = limbs(13, 137);
+  const Result oriented = bend(f, Method::lbs, Level::baseline, 0, f.frames);
+  for (const Level level : available_levels()) {
+    const Result all = bend(f, Method::lbs, level, 0, f.frames, false);
+    for (std::size_t i = 0; i < all.positions.size(); ++i) {
+      CHECK(std::abs(all.positions[i] - oriented.positions[i]) < 2e-6f);
+    }
+    for (std::int64_t frame = 0; frame < f.frames; ++frame) {
+      for (const std::int64_t count : {1, 3, 5, 8}) {
+        if (frame + count > f.frames) continue;
+        const Result some = bend(f, Method::lbs, level, frame, count, false);
+        const auto at = static_cast<std::size_t>(frame * f.vertices * 3);
+        CHECK(std::memcmp(some.positions.data(), all.positions.data() + at, some.positions.size() * 4) == 0);
+      }
+    }
+    // Every vertex on its own is scattered, and takes the other ways.
+    Figure mixed = f;
+    for (std::int64_t v = 0; v < f.vertices; ++v) {
+      const std::int64_t from = v % 2 == 0 ? v : f.vertices - 1 - (v - 1);
+      for (std::int64_t k = 0; k < 3; ++k) {
+        const auto to = static_cast<std::size_t>(3 * v + k), at = static_cast<std::size_t>(3 * from + k);
+        mixed.slots[to] = f.slots[at];
+        mixed.weights[to] = f.weights[at];
+        mixed.positions[to] = f.positions[at];
+      }
+    }
+    for (const std::int64_t count : {1, 13}) {
+      const Result other = bend(mixed, Method::lbs, level, 0, count, false);
+      for (std::int64_t at = 0; at < count; ++at) {
+        for (std::int64_t v = 0; v < f.vertices; v += 2) {
+          const auto i = static_cast<std::size_t>((at * f.vertices + v) * 3);
+          CHECK(std::memcmp(&other.positions[i], &all.positions[i], 12) == 0);
+        }
       }
     }
   }
