@@ -1,7 +1,8 @@
 """Broken MMD and BVH files: each gives a document or a clear error, soon, in the memory promised.
 
-BUNRAKU_FUZZ sets how many mutations are tried; each is made from its number alone, so a
-failure is repeated by its number. A document that could be read is written back as it was.
+So does each document a character or clip. BUNRAKU_FUZZ sets how many mutations are tried; each
+is made from its number alone, so a failure is repeated by its number. A document that could be
+read is written back as it was, and so is what became of it.
 """
 
 from __future__ import annotations
@@ -13,27 +14,37 @@ import struct
 import time
 import tracemalloc
 from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from bunraku.errors import BunrakuError
-from bunraku.formats.bvh import bvh_bytes, read_bvh
+from bunraku.formats.bvh import bvh_bytes, bvh_from_clip, character_from_bvh, read_bvh
 from bunraku.formats.mmd import (
     bone_curves,
     camera_curves,
+    character_from_pmd,
+    character_from_pmx,
+    clip_from_vmd,
+    clip_from_vpd,
     physics_switch,
     pmd_bytes,
     pmx_bytes,
+    pmx_from_character,
     read_pmd,
     read_pmx,
     read_vmd,
     read_vpd,
     tracks,
     vmd_bytes,
+    vmd_from_clip,
     vpd_bytes,
+    vpd_from_clip,
 )
+from bunraku.model import Character, Clip
 from tests.conftest import shared_folder
 from tests.formats.mmd.sketch import (
     VPD,
@@ -57,6 +68,14 @@ FORMATS: dict[str, tuple[Callable[..., Any], Callable[[Any], bytes]]] = {
     "vpd": (read_vpd, vpd_bytes),
     "bvh": (read_bvh, bvh_bytes),
 }
+BRIDGES: dict[str, Callable[[Any], Character | Clip]] = {
+    "pmx": character_from_pmx,
+    "pmd": character_from_pmd,
+    "vmd": clip_from_vmd,
+    "vpd": clip_from_vpd,
+    "bvh": character_from_bvh,
+}
+WRITERS = {kind: write for kind, (_, write) in FORMATS.items()} | {"pmd": pmx_bytes}
 NUMBERS = [0, 1, 2, 3, 4, 5, 8, 11, 127, 128, 255, 256, 32767, 32768, 65535, 65536, 2**24]
 NUMBERS += [10**9, 2**31 - 1, 2**31, 2**32 - 1]
 FLOATS = [np.nan, np.inf, -np.inf, 0.0, -1.0, 1e38, 1e-45]
@@ -122,14 +141,16 @@ def use(kind: str, file: Any) -> None:
 
 
 def check(kind: str, data: bytes, label: str, floor: int = 16 * 2**20) -> str:
-    """Read the bytes; what must never happen fails the test."""
+    """Read the bytes and make of them what they describe; what must never happen fails."""
     read, write = FORMATS[kind]
     name = f"fuzz.{kind}"
     tracemalloc.start()
-    start, message, file = time.process_time(), f"{name}: ", None
+    start, message, file, made = time.process_time(), f"{name}: ", None, None
     try:
         file = read(data, name=name)
         outcome = "document"
+        made = BRIDGES[kind](file)
+        outcome = "model"
     except BunrakuError as error:
         outcome, message = type(error).__name__, str(error)
     peak = tracemalloc.get_traced_memory()[1]
@@ -144,7 +165,19 @@ def check(kind: str, data: bytes, label: str, floor: int = 16 * 2**20) -> str:
         if again != data:  # a signalling NaN comes back as a quiet one
             assert len(again) == len(data), f"{label}: {len(again)} bytes of {len(data)}"
             assert write(read(again)) == again, label
+    if made is not None:
+        again = written(made, kind)
+        assert again is file or kind == "pmd", label
+        with suppress(BunrakuError):  # nor does what was read from nowhere
+            WRITERS[kind](written(replace(made, document=None), kind))
     return outcome
+
+
+def written(made: Character | Clip, kind: str) -> Any:
+    """The document that a character or clip becomes."""
+    if isinstance(made, Clip):
+        return (vmd_from_clip if kind == "vmd" else vpd_from_clip)(made)[0]
+    return bvh_from_clip(made.clips[0], made)[0] if kind == "bvh" else pmx_from_character(made)[0]
 
 
 def test_mutated_files():
@@ -163,7 +196,7 @@ def test_mutated_files():
         outcomes[kind, outcome] = outcomes.get((kind, outcome), 0) + 1
     # both ends are reached: the mutations are neither harmless nor hopeless
     for kind in FORMATS:
-        assert outcomes.get((kind, "document"), 0) > COUNT // 200, (kind, outcomes)
+        assert outcomes.get((kind, "model"), 0) > COUNT // 200, (kind, outcomes)
         assert outcomes.get((kind, "FormatError"), 0) > COUNT // 200, (kind, outcomes)
 
 
@@ -229,4 +262,4 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
 @pytest.mark.parametrize(("kind", "make"), BOMBS.values(), ids=BOMBS.keys())
 def test_files_that_describe_more_than_they_hold(kind: str, make: Callable[[], bytes]):
     # records by the thousand, so that what each takes shows before the 16 MB hide it
-    assert check(kind, make(), "bomb", floor=2**19) in ("document", "FormatError")
+    assert check(kind, make(), "bomb", floor=2**19) in ("model", "document", "FormatError")

@@ -12,6 +12,7 @@ from bunraku.model import Image
 
 _ABSOLUTE = re.compile(r"[A-Za-z]:|[\\/]")
 _SAFE = re.compile(r"(?![\\/])[^\0:*?\"<>|]+\.\w{2,4}")
+LISTED = 20  # notes of one kind
 _MEDIA = {
     ".bmp": "image/bmp",
     ".gif": "image/gif",
@@ -34,15 +35,21 @@ def read_images(
     refused.
     """
     cache = _Folder(folder)
-    images = []
+    images: dict[str, Image] = {}  # a path that is listed twice is one picture
+    missing = 0
     for i, path in enumerate(paths):
+        if path in images:
+            continue
         try:
             data = cache.read(path)
         except _MissingError as reason:
-            data = b""
-            notes.append(Note("image-missing", f"{_shown(path)} {reason}", f"textures[{i}]"))
-        images.append(Image(data, media_type(data, path), path))
-    return tuple(images)
+            data, missing = b"", missing + 1
+            if missing <= LISTED:
+                notes.append(Note("image-missing", f"{_shown(path)} {reason}", f"textures[{i}]"))
+        images[path] = Image(data, media_type(data, path), path)
+    if missing > LISTED:
+        notes.append(Note("image-missing", f"{missing - LISTED} more textures are not there"))
+    return tuple(images[path] for path in paths)
 
 
 def media_type(data: bytes, path: str) -> str:
