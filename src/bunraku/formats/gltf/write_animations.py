@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bunraku.errors import RigError
 from bunraku.formats.gltf.encoding import BufferBuilder
-from bunraku.formats.gltf.node_rules import unplayable
+from bunraku.formats.gltf.node_rules import WIDTHS, unplayable
 from bunraku.formats.gltf.schema import Context, Place
 from bunraku.model import Character, Clip, Track, differences
 
@@ -86,6 +86,9 @@ class AnimationWriter:
         found: dict[tuple[int, str], Track] = {}
         for track in clip.tracks:
             what = f"{track.path} of {track.target!r}"
+            if track.path not in WIDTHS:
+                self.context.note("track-dropped", place, f"{what}: glTF has no such path")
+                continue
             try:
                 node = self._node(track.target)
             except RigError:
@@ -98,8 +101,22 @@ class AnimationWriter:
                 message = f"{what}: glTF allows one track for each target; the first is written"
                 self.context.note("track-dropped", place, message)
             else:
-                found[node, track.path] = track
+                found[node, track.path] = self._absolute(track, node, place)
         return [(node, track) for (node, _), track in found.items()]
+
+    def _absolute(self, track: Track, node: int, place: Place) -> Track:
+        """The track as glTF can say it: with rest in its values, without curves."""
+        values = track.values
+        if track.relative:
+            values = (values + self.skeleton.translations[node]).astype(np.float32)
+        if track.interpolation != "BEZIER":
+            return replace(track, values=values, relative=False) if track.relative else track
+        message = (
+            f"{track.path} of {track.target!r}: glTF has no Bezier curves; written with straight"
+            " lines between its keys (bake the clip to keep the curves)"
+        )
+        self.context.note("curves-dropped", place, message)
+        return replace(track, values=values, relative=False, interpolation="LINEAR", curves=None)
 
     def _node(self, target: int | str) -> int:
         if isinstance(target, str):

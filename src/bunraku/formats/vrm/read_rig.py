@@ -82,7 +82,7 @@ def _bones(human: Fields, old: bool) -> list[tuple[str, Fields]]:
 def read_look_at(extension: Fields, old: bool) -> LookAt | None:
     """The gaze; angles in radians, weights of expressions as they are."""
     fields = extension.fields("firstPerson" if old else "lookAt")
-    if fields is None:
+    if fields is None or (old and not any(key.startswith("lookAt") for key in fields.tree)):
         return None
     if old:
         kinds = {"Bone": "bone", "BlendShape": "expression"}

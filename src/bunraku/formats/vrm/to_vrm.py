@@ -1,0 +1,229 @@
+"""A character into a glTF document that is a VRM.
+
+The glTF bridge writes nodes, meshes, skins, materials and clips; this patches the extensions:
+what did not change stays as it was, down to properties Bunraku does not know.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from bunraku.errors import Note, UnsupportedError
+from bunraku.formats.gltf.document import GltfFile
+from bunraku.formats.gltf.schema import KINDS, Context
+from bunraku.formats.gltf.to_gltf import gltf_from_character
+from bunraku.formats.vrm.fields import Tree
+from bunraku.formats.vrm.from_vrm import VRM_0, VRM_1, character_from_vrm
+from bunraku.formats.vrm.read_rig import CONSTRAINT
+from bunraku.formats.vrm.read_springs import EXTENDED, SPRINGS
+from bunraku.formats.vrm.to_vrma import vrma_from_character
+from bunraku.formats.vrm.vrma import is_vrma
+from bunraku.formats.vrm.write_expressions import ExpressionWriter
+from bunraku.formats.vrm.write_rig import (
+    same,
+    write_constraints,
+    write_humanoid_0,
+    write_humanoid_1,
+    write_look_at_0,
+    write_look_at_1,
+)
+from bunraku.formats.vrm.write_springs import springs_0, springs_1, uses_extended
+from bunraku.model import Character, Humanoid, Rig
+
+LICENCE = "https://vrm.dev/licenses/1.0/"
+
+
+def vrm_from_character(
+    character: Character, *, meta: Mapping[str, Any] | None = None
+) -> tuple[GltfFile, tuple[Note, ...]]:
+    """The VRM document of a character, and notes on what it cannot hold.
+
+    A character facing "+Z" becomes a VRM 1.0, one facing "-Z" a VRM 0.x. One that was read from
+    a VRM keeps everything of its document that did not change.
+
+    Args:
+        meta: title, authors and licence terms as the version spells them; the document's own if
+            omitted. A character without either gets VRM's defaults, which allow next to nothing.
+
+    Raises:
+        UnsupportedError: the character turned round since it was read: bones, springs and terms
+            of one version are not those of the other.
+    """
+    base = character.document
+    if isinstance(base, GltfFile) and is_vrma(base):
+        base, character = None, replace(character, document=None)
+    file, notes = gltf_from_character(_plain(character))
+    kept = isinstance(base, GltfFile) and "document-dropped" not in {note.code for note in notes}
+    old = Character(character.skeleton) if not kept else character_from_vrm(base)  # type: ignore[arg-type]
+    context = Context(character.name, dict.fromkeys(KINDS, 0))
+    if meta is None and isinstance(base, GltfFile) and not kept:
+        meta = _terms(base, VRM_0 if character.facing == "-Z" else VRM_1)
+    patched = _Writer(file, old, character, context).document(meta)
+    return patched, (*notes, *context.all_notes())
+
+
+def _terms(base: GltfFile, version: str) -> Tree | None:
+    """The meta of a document that is not carried over, without the image it points to."""
+    extensions = base.json.get("extensions", {})
+    meta = extensions.get(version, {}).get("meta")
+    if not isinstance(meta, dict):
+        return None
+    return {key: value for key, value in meta.items() if key not in ("texture", "thumbnailImage")}
+
+
+def gltf_from_any(character: Character) -> tuple[GltfFile, tuple[Note, ...]]:
+    """The document of a character for a plain glTF file.
+
+    A character that was read from a VRM or a VRM animation stays one; the humanoid, expressions
+    and rig of any other have no place in glTF (noted).
+    """
+    base = character.document
+    if isinstance(base, GltfFile) and is_vrma(base) and character.humanoid is not None:
+        return vrma_from_character(character)
+    if isinstance(base, GltfFile) and is_vrm(base):
+        return vrm_from_character(character)
+    file, notes = gltf_from_character(_plain(character))
+    kept = character_from_vrm(base) if isinstance(base, GltfFile) else Character(character.skeleton)
+    lost = [
+        name
+        for name in ("humanoid", "expressions", "rig")
+        if not same(getattr(kept, name), getattr(character, name))
+    ]
+    if not lost:
+        return file, notes
+    message = f"{', '.join(lost)} cannot be said in glTF; a .vrm can hold them"
+    return file, (*notes, Note("vrm-dropped", message))
+
+
+def _plain(character: Character) -> Character:
+    """What the glTF bridge knows of a character."""
+    return replace(character, expressions=(), rig=None, humanoid=None, facing="+Z")
+
+
+def is_vrm(file: GltfFile) -> bool:
+    """Whether a document has an extension of VRM."""
+    extensions = file.json.get("extensions", {})
+    return VRM_0 in extensions or VRM_1 in extensions
+
+
+class _Writer:
+    def __init__(self, file: GltfFile, old: Character, new: Character, context: Context) -> None:
+        self.file, self.old, self.new, self.context = file, old, new, context
+        self.tree: Tree = copy.deepcopy(file.json)
+        self.extensions: Tree = dict(self.tree.get("extensions") or {})
+        self.version = VRM_0 if new.facing == "-Z" else VRM_1
+        known = [name for name in (VRM_1, VRM_0) if name in self.extensions]
+        if known and known[0] != self.version:
+            raise UnsupportedError(
+                f"{new.name}: faces {new.facing!r}, but was read from a file whose {known[0]} faces"
+                f" {old.facing!r}; drop its document to write it as the other version"
+            )
+        self.is_new = not known
+
+    def document(self, meta: Mapping[str, Any] | None) -> GltfFile:
+        extension: Tree = dict(self.extensions.get(self.version) or {})
+        self._start(extension, meta)
+        self._humanoid(extension)
+        writer = ExpressionWriter(self.old, self.new, self.context)
+        (writer.write_0 if self.version == VRM_0 else writer.write_1)(extension)
+        self._rig(extension)
+        if self.version == VRM_0 and (
+            self.is_new or len(self.new.materials) > len(self.old.materials)
+        ):
+            _fill_0(extension, self.tree)
+        self.extensions[self.version] = extension
+        self.tree["extensions"] = self.extensions
+        if self.is_new:
+            self._use(self.version)
+        if self.tree == self.file.json:
+            return self.file
+        return replace(self.file, json=self.tree)
+
+    def _use(self, name: str) -> None:
+        used = self.tree.get("extensionsUsed", [])
+        if name not in used:
+            self.tree["extensionsUsed"] = [*used, name]
+
+    def _start(self, extension: Tree, meta: Mapping[str, Any] | None) -> None:
+        if self.is_new:
+            extension["specVersion"] = "0.0" if self.version == VRM_0 else "1.0"
+        if meta is not None:
+            extension["meta"] = dict(meta)
+        elif self.is_new:
+            name = self.new.name or "character"
+            if self.version == VRM_0:
+                extension["meta"] = {"title": name, "licenseName": "Redistribution_Prohibited"}
+            else:
+                extension["meta"] = {"name": name, "authors": ["unknown"], "licenseUrl": LICENCE}
+            message = (
+                "nothing is known of authors and licence: written as unknown, with VRM's defaults,"
+                " which allow next to nothing"
+            )
+            self.context.note("licence-assumed", ("extensions", self.version, "meta"), message)
+
+    def _humanoid(self, extension: Tree) -> None:
+        old, new = self.old.humanoid, self.new.humanoid
+        if not self.is_new and old == new:
+            return
+        humanoid = new or Humanoid({})
+        (write_humanoid_0 if self.version == VRM_0 else write_humanoid_1)(extension, humanoid)
+        if humanoid.missing:
+            message = f"nobody plays {', '.join(humanoid.missing)}, which VRM requires"
+            self.context.note("humanoid-incomplete", ("humanoid",), message)
+
+    def _rig(self, extension: Tree) -> None:
+        old, new = self.old.rig or Rig(), self.new.rig or Rig()
+        nodes: list[Tree] = self.tree.get("nodes", [])
+        foreign = [n for n in ("appends", "fixed_axes", "chains") if getattr(new, n)]
+        if foreign:
+            message = f"{', '.join(foreign)} are MMD's; VRM has no place for them"
+            self.context.note("rig-dropped", ("rig",), message)
+        if write_constraints(nodes, old.constraints, new.constraints):
+            self._use(CONSTRAINT)
+        if not same(old.look_at, new.look_at):
+            if self.version == VRM_0:
+                write_look_at_0(extension, old.look_at, new.look_at)
+            else:
+                write_look_at_1(extension, new.look_at)
+        if same((old.springs, old.colliders), (new.springs, new.colliders)):
+            return
+        if self.version == VRM_0 and SPRINGS not in self.extensions:
+            before = dict(extension.get("secondaryAnimation") or {})
+            skeleton = self.new.skeleton
+            extension["secondaryAnimation"] = springs_0(before, new, skeleton, self.context)
+            return
+        count = len(nodes)
+        before = dict(self.extensions.get(SPRINGS) or {})
+        self.extensions[SPRINGS] = springs_1(before, new, nodes)
+        self._use(SPRINGS)
+        if uses_extended(new):
+            self._use(EXTENDED)
+        if len(nodes) > count:
+            message = f"{len(nodes) - count} nodes were added for spring tails that are no nodes"
+            self.context.note("nodes-added", ("nodes", count), message)
+
+
+def _fill_0(extension: Tree, tree: Tree) -> None:
+    """Parts every VRM 0.x has, empty; one entry of material properties for each material."""
+    extension.setdefault("firstPerson", {})
+    extension.setdefault("blendShapeMaster", {"blendShapeGroups": []})
+    extension.setdefault("secondaryAnimation", {"boneGroups": [], "colliderGroups": []})
+    materials = tree.get("materials", [])
+    properties = list(extension.get("materialProperties") or ())
+    for material in materials[len(properties) :]:
+        properties.append(
+            {
+                "name": material.get("name", ""),
+                "shader": "VRM_USE_GLTFSHADER",
+                "renderQueue": -1,
+                "floatProperties": {},
+                "vectorProperties": {},
+                "textureProperties": {},
+                "keywordMap": {},
+                "tagMap": {},
+            }
+        )
+    extension["materialProperties"] = properties
