@@ -188,6 +188,8 @@ class _Writer:
                 write_look_at_0(extension, old.look_at, new.look_at)
             else:
                 write_look_at_1(extension, new.look_at)
+                # three-vrm has no gaze where there is no object of expressions
+                extension.setdefault("expressions", {"preset": {}})
         if same((old.springs, old.colliders), (new.springs, new.colliders)):
             return
         if self.version == VRM_0 and SPRINGS not in self.extensions:
