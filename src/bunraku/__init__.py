@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from bunraku.model import Skeleton as Skeleton
     from bunraku.model import Skin as Skin
     from bunraku.model import Track as Track
+    from bunraku.retargeting import retarget as retarget
+    from bunraku.retargeting import standard_mmd_skeleton as standard_mmd_skeleton
     from bunraku.stage import Deformation as Deformation
     from bunraku.stage import Stage as Stage
 
@@ -44,6 +46,7 @@ _ROOMS = {
     "bunraku.errors": ["BunrakuError", "FormatError", "Note", "RigError", "UnsupportedError"],
     "bunraku.formats": ["load", "load_clips", "save", "save_clip"],
     "bunraku.model": ["Character", "Clip", "Mesh", "Pose", "Skeleton", "Skin", "Track"],
+    "bunraku.retargeting": ["retarget", "standard_mmd_skeleton"],
     "bunraku.stage": ["Deformation", "Stage"],
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}
