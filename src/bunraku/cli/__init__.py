@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from bunraku.cli import bake, demo, info, pick, render
+from bunraku.cli import bake, demo, info, pick, render, weights
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -16,6 +16,7 @@ app = typer.Typer(
     help="Pose, skin, check, convert and show rigged characters.",
 )
 app.command(name="info")(info.info)
+app.command(name="weights")(weights.weights)
 app.command(name="bake")(bake.bake)
 app.command(name="render")(render.render)
 app.command(name="pick")(pick.pick)
