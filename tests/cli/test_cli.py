@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import bunraku
+from tests.formats.vrm.figures import HAIR, NODES, figure_1
 
 
 def run(*arguments: object, check: int | None = 0) -> subprocess.CompletedProcess[str]:
@@ -128,3 +129,40 @@ def test_demo_writes_its_files_and_says_where(tmp_path: Path) -> None:
     assert all(str(folder / name) in shown for name in written)
     for path in folder.glob("*.glb"):
         assert bunraku.load(path).clips
+
+
+def test_info_shows_the_figure(tmp_path: Path) -> None:
+    path = tmp_path / "figure.vrm"
+    head, hand = NODES["head"], NODES["leftHand"]
+    faces = {"preset": {"aa": {"isBinary": True, "overrideBlink": "block"}}, "custom": {"grin": {}}}
+    springs = {"springs": [{"name": "hair", "joints": [{"node": HAIR}, {"node": HAIR + 1}]}]}
+    sketch = figure_1(springs=springs, expressions=faces, lookAt={"type": "bone"})
+    roll = {"roll": {"source": head, "rollAxis": "X", "weight": 0.5}}
+    extension = {"specVersion": "1.0", "constraint": roll}
+    sketch.tree["nodes"][hand]["extensions"] = {"VRMC_node_constraint": extension}
+    path.write_bytes(sketch.glb())
+    shown = run("info", path).stdout
+    for line in (
+        "humanoid: 19 bones, facing +Z",
+        "gaze: by bone",
+        "constraint: leftHand follows head by roll, weight 0.5",
+        "blink: block",
+        "licence-redistribution",
+        "licence-modification",
+        "licence-usage",
+    ):
+        assert line in shown
+    data = json.loads(run("info", "--json", path).stdout)
+    assert data["humanoid"]["head"] == head
+    assert [(each["name"], each["preset"]) for each in data["expressions"]] == [
+        ("aa", "aa"),
+        ("grin", None),
+    ]
+    assert data["expressions"][0]["overrides"] == {"blink": "block"}
+    assert data["springs"] == [{"name": "hair", "joints": [HAIR], "colliders": 0, "center": None}]
+    assert data["constraints"] == [{"kind": "roll", "node": hand, "source": head, "weight": 0.5}]
+
+
+def test_info_says_nothing_of_what_is_not_there(puppet: Path) -> None:
+    shown = run("info", puppet).stdout
+    assert not any(word in shown for word in ("humanoid", "gaze", "spring", "constraint"))

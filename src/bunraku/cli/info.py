@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from bunraku.cli.figure import describe_figure, print_figure
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -21,7 +23,7 @@ def info(
     file: Annotated[Path, typer.Argument(help="A .glb, .gltf, .vrm, .pmx, .vmd … file.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
 ) -> None:
-    """Show meshes, joints, skins, influences, clips, morphs and notes of a file."""
+    """Show meshes, joints, skins, bones, expressions, rig, clips and notes of a file."""
     from bunraku.formats import load, load_clips, recognised
 
     if recognised(file).load is None:
@@ -81,6 +83,7 @@ def describe(character: Character) -> dict[str, Any]:
             {"name": image.name, "type": image.mime_type, "bytes": len(image.data)}
             for image in character.images
         ],
+        **describe_figure(character),
         "clips": _describe_clips(character.clips),
         "notes": _describe_notes(character.notes),
     }
@@ -171,6 +174,7 @@ def _print(file: Path, character: Character) -> None:
             ]
             table.add_row(escape(skin["name"]), str(len(skin["joints"])), escape(", ".join(nodes)))
         console.print(table)
+    print_figure(console, data, character.skeleton.names)
     _print_clips(console, data["clips"])
     for line in _hierarchy(character):
         console.print(line, soft_wrap=True, highlight=False)
