@@ -142,7 +142,7 @@ def _patched(base: PmxFile, old: PmxFile, new: PmxFile) -> PmxFile:
         bones=_patched_list(base.bones, old.bones, new.bones),
         morphs=_patched_list(base.morphs, old.morphs, new.morphs),
         frames=_extended(base, len(new.bones), len(new.morphs)),
-        version=max(base.version, new.version),
+        version=new.version if new.is_2_1 > base.is_2_1 else base.version,
         notes=(),
     )
 

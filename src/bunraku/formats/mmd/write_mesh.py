@@ -60,12 +60,16 @@ class Placed:
         return np.asarray(np.einsum("vij,vj->vi", chosen, deltas))
 
     def normals(self, normals: Array) -> Array:
-        """(V, 3) unit normals at rest, by the cofactors of the blended matrices."""
+        """(V, 3) unit normals at rest, by the cofactors of the blended matrices.
+
+        Those of a mirror point inwards, and are turned round.
+        """
         if self.matrices is None:
             return normals.astype(np.float64)
         x, y, z = (self.matrices[:, :, k] for k in range(3))
         cofactors = np.stack([np.cross(y, z), np.cross(z, x), np.cross(x, y)], axis=2)
         turned = np.einsum("vij,vj->vi", cofactors, normals.astype(np.float64))
+        turned[np.broadcast_to((x * cofactors[:, :, 0]).sum(axis=1) < 0, len(turned))] *= -1
         lengths = np.linalg.norm(turned, axis=1, keepdims=True)
         return np.asarray(turned / np.where(lengths > 0, lengths, 1))
 
