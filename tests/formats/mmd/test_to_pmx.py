@@ -160,8 +160,13 @@ def test_meshes_stand_as_they_do_at_rest():
     np.testing.assert_allclose(geometry.positions, shape.positions[0], atol=1e-6)
     np.testing.assert_allclose(geometry.normals, shape.normals[0], atol=1e-6)
     faces = np.concatenate([part.faces for part in again.meshes[0].parts])
-    np.testing.assert_array_equal(faces, stage.triangles)
+    assert list(map(wound, faces)) == list(map(wound, stage.triangles))
     assert geometry.joints[3:].tolist() == [[2]] * 3
+
+
+def wound(face: Any) -> list[int]:
+    """Corners from the lowest on: the same for faces that are wound the same way."""
+    return np.roll(face, -int(np.argmin(face))).tolist()
 
 
 def test_a_character_that_faces_backwards_is_turned():
