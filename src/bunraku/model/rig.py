@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Literal, get_args
@@ -221,7 +222,7 @@ class Rig:
             ("fixed_axes", [axis.node for axis in self.fixed_axes]),
             ("constraints", [constraint.node for constraint in self.constraints]),
         ):
-            twice = {node for node in nodes if nodes.count(node) > 1} if nodes else set()
+            twice = [node for node, count in Counter(nodes).items() if count > 1]
             if twice:
                 raise RigError(f"rig.{what}: node {min(twice)} has more than one")
         for i, spring in enumerate(self.springs):

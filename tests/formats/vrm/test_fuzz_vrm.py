@@ -34,7 +34,7 @@ from tests.formats.vrm.figures import FACE, HAIR, NODES, bare_figure, figure_0, 
 from tests.formats.vrm.test_vrma import full
 from tests.formats.vrm.test_write import rich_0, rich_1
 
-COUNT = int(os.environ.get("BUNRAKU_FUZZ", "600"))
+COUNT = int(os.environ.get("BUNRAKU_FUZZ", "300"))
 SECONDS = 10
 LARGEST_SEED = 24_000
 
@@ -169,6 +169,15 @@ def bomb_of_constraints(count: int) -> Sketch:
     return sketch
 
 
+def bomb_of_pairs(count: int) -> Sketch:
+    """A deep chain, and springs whose tails hang deep in it but not below their joints."""
+    joints = [{"node": HAIR}, {"node": FACE + 4 + count}]
+    sketch = figure_1(springs={"springs": [{"joints": joints}] * count})
+    first = len(sketch.tree["nodes"])
+    sketch.tree["nodes"] += [{"children": [first + i + 1]} for i in range(count)] + [{}]
+    return sketch
+
+
 def bomb_of_names(count: int) -> Sketch:
     """Custom expressions that all want the same name."""
     faces = {f"x{i}": {"morphTargetBinds": [{"node": 9, "index": 0}] * 3} for i in range(count)}
@@ -176,12 +185,13 @@ def bomb_of_names(count: int) -> Sketch:
 
 
 BOMBS: dict[str, Any] = {
-    "springs": lambda: bomb_of_springs(3000),
+    "springs": lambda: bomb_of_springs(1500),
     "colliders": lambda: bomb_of_colliders(700),
     "binds": lambda: bomb_of_binds(3000),
     "materials": lambda: bomb_of_materials(2000),
-    "constraints": lambda: bomb_of_constraints(4000),
-    "names": lambda: bomb_of_names(3000),
+    "constraints": lambda: bomb_of_constraints(2000),
+    "pairs": lambda: bomb_of_pairs(3000),
+    "names": lambda: bomb_of_names(1500),
 }
 
 

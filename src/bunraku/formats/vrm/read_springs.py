@@ -34,6 +34,7 @@ class SpringReader:
         self.skeleton = skeleton
         self.budget = budget
         self.taken: set[int] = set()
+        self._spans: tuple[list[int], list[int]] | None = None
 
     def springs_1(self, extension: Fields) -> Springs:
         """The springs of VRMC_springBone and all its colliders."""
@@ -84,10 +85,10 @@ class SpringReader:
         )
 
     def _is_above(self, node: int, child: int) -> bool:
-        parents = self.skeleton.parents
-        while child >= 0 and child != node:
-            child = int(parents[child])
-        return child == node
+        if self._spans is None:
+            self._spans = _spans(self.skeleton)
+        ranks, ends = self._spans
+        return ranks[node] < ranks[child] < ends[node]
 
     def _free(self, node: int, fields: Fields) -> bool:
         if node in self.taken:
@@ -154,6 +155,26 @@ class SpringReader:
             self._colliders(fields, groups),
             fields.index("center", "nodes"),
         )
+
+
+def _spans(skeleton: Skeleton) -> tuple[list[int], list[int]]:
+    """Rank of each node, depth first, and the rank after its last descendant."""
+    count = len(skeleton)
+    ends = [1] * count  # at first: how many nodes there are from here down
+    for node in skeleton.order[::-1].tolist():
+        parent = int(skeleton.parents[node])
+        if parent >= 0:
+            ends[parent] += ends[node]
+    ranks, free, roots = [0] * count, [0] * count, 0
+    for node in skeleton.order.tolist():
+        parent = int(skeleton.parents[node])
+        ranks[node] = roots if parent < 0 else free[parent]
+        free[node] = ranks[node] + 1
+        if parent < 0:
+            roots += ends[node]
+        else:
+            free[parent] += ends[node]
+    return ranks, [rank + size for rank, size in zip(ranks, ends, strict=True)]
 
 
 def _collider_1(fields: Fields) -> Collider | None:
