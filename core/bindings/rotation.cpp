@@ -3,13 +3,17 @@
 #include <algorithm>
 
 namespace bunraku {
+
+void bind_rotation_fits(nb::module_& m);
+void bind_rotation_tracks(nb::module_& m);
+
 namespace {
 
 struct Objects {
   PyObject* empty;
-  PyObject* dtypes[5];  // float32, then as in Number with float64 for real
+  PyObject* types[5];  // of numbers: float32, then as in Number with float64 for real
+  PyObject* dtypes[5];
   PyObject* no_answer;
-  PyObject* no_index;
 };
 Objects objects;
 
@@ -109,6 +113,31 @@ bool broadcast(const Operand* inputs, int count, Grid& grid) {
   return true;
 }
 
+namespace {
+
+// Where it is in the lists of types.
+int place_of(Number kind, bool is_double) {
+  return kind == Number::real && !is_double ? 0 : 1 + static_cast<int>(kind);
+}
+
+// A number of NumPy's own type: what an array without axes becomes, as with its own functions.
+nb::object new_number(Number kind, bool is_double, const void* data) {
+  PyObject* made = nullptr;
+  switch (kind) {
+    case Number::truth: made = PyBool_FromLong(*static_cast<const std::uint8_t*>(data)); break;
+    case Number::uint16: made = PyLong_FromLong(*static_cast<const std::uint16_t*>(data)); break;
+    case Number::uint32: made = PyLong_FromUnsignedLong(*static_cast<const std::uint32_t*>(data)); break;
+    default: made = PyFloat_FromDouble(is_double ? *static_cast<const double*>(data) : *static_cast<const float*>(data));
+  }
+  const nb::object plain = nb::steal(made);
+  if (!plain.is_valid()) throw nb::python_error();
+  nb::object number = nb::steal(PyObject_CallOneArg(objects.types[place_of(kind, is_double)], made));
+  if (!number.is_valid()) throw nb::python_error();
+  return number;
+}
+
+}  // namespace
+
 nb::object new_array(const Grid& grid, int width, Number kind, bool is_double, void*& data) {
   const Axes axes = axes_of(width);
   const nb::object shape = nb::steal(PyTuple_New(grid.axes + axes.count));
@@ -117,20 +146,13 @@ nb::object new_array(const Grid& grid, int width, Number kind, bool is_double, v
     const Py_ssize_t length = i < grid.axes ? grid.lengths[i] : axes.lengths[i - grid.axes];
     PyTuple_SET_ITEM(shape.ptr(), i, PyLong_FromSsize_t(length));
   }
-  PyObject* const dtype = objects.dtypes[kind == Number::real && !is_double ? 0 : 1 + static_cast<int>(kind)];
-  PyObject* const arguments[] = {shape.ptr(), dtype};
+  PyObject* const arguments[] = {shape.ptr(), objects.dtypes[place_of(kind, is_double)]};
   nb::object made = nb::steal(PyObject_Vectorcall(objects.empty, arguments, 2, nullptr));
   if (!made.is_valid()) throw nb::python_error();
   Operand output;
   if (!output.hold(made.ptr(), PyBUF_WRITABLE)) throw nb::type_error("numpy.empty gave no array");
   data = output.view.buf;
   return made;
-}
-
-nb::object unwrapped(nb::object array) {
-  nb::object number = nb::steal(PyObject_GetItem(array.ptr(), objects.no_index));
-  if (!number.is_valid()) throw nb::python_error();
-  return number;
 }
 
 void refuse(std::int64_t position) {
@@ -142,7 +164,7 @@ void refuse(std::int64_t position) {
 namespace {
 
 // The arguments are one array or number for each input, then the option.
-nb::object apply(void* self, PyObject* const* given, Py_ssize_t count) {
+nb::object apply(const void* self, PyObject* const* given, Py_ssize_t count) {
   const auto& operation = *static_cast<const ElementwiseOperation*>(self);
   if (count != operation.input_count + 1) throw nb::type_error("wrong number of arguments");
   const int option = static_cast<int>(PyLong_AsLong(given[operation.input_count]));
@@ -161,8 +183,14 @@ nb::object apply(void* self, PyObject* const* given, Py_ssize_t count) {
   void* to[kMaxOutputs];
   nb::object results[kMaxOutputs];
   for (int k = 0; k < operation.input_count; ++k) from[k] = inputs[k].data(is_double);
+  double numbers[kMaxOutputs];
+  const auto is_number = [&](int o) { return grid.axes == 0 && operation.output_widths[o] == 1; };
   for (int o = 0; o < operation.output_count; ++o) {
-    results[o] = new_array(grid, operation.output_widths[o], operation.output, is_double, to[o]);
+    if (is_number(o)) {
+      to[o] = &numbers[o];
+    } else {
+      results[o] = new_array(grid, operation.output_widths[o], operation.output, is_double, to[o]);
+    }
   }
   if (grid.total < kReleaseFrom) {
     refuse(run_elementwise(operation, is_double, grid, from, to, option));
@@ -175,7 +203,7 @@ nb::object apply(void* self, PyObject* const* given, Py_ssize_t count) {
     refuse(refused);
   }
   for (int o = 0; o < operation.output_count; ++o) {
-    if (grid.axes == 0 && operation.output_widths[o] == 1) results[o] = unwrapped(results[o]);
+    if (is_number(o)) results[o] = new_number(operation.output, is_double, to[o]);
   }
   if (operation.output_count == 1) return results[0];
   const nb::object all = nb::steal(PyTuple_New(operation.output_count));
@@ -187,7 +215,7 @@ nb::object apply(void* self, PyObject* const* given, Py_ssize_t count) {
 struct Function {
   PyMethodDef method;
   Body body;
-  void* self;
+  const void* self;
 };
 
 PyObject* call(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count) {
@@ -207,7 +235,7 @@ PyObject* call(PyObject* capsule, PyObject* const* arguments, Py_ssize_t count) 
 }  // namespace
 
 void define(nb::module_& m, const char* name, Body body, const void* self) {
-  auto* function = new Function{{name, nullptr, METH_FASTCALL, nullptr}, body, const_cast<void*>(self)};
+  auto* function = new Function{{name, nullptr, METH_FASTCALL, nullptr}, body, self};
   function->method.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&call));
   const nb::object capsule = nb::steal(PyCapsule_New(function, nullptr, nullptr));
   if (!capsule.is_valid()) throw nb::python_error();
@@ -218,12 +246,17 @@ void bind_rotation(nb::module_& m) {
   const nb::module_ numpy = nb::module_::import_("numpy");
   objects.empty = nb::object(numpy.attr("empty")).release().ptr();
   const char* const names[] = {"float32", "float64", "bool", "uint16", "uint32"};
-  for (int i = 0; i < 5; ++i) objects.dtypes[i] = nb::object(numpy.attr("dtype")(names[i])).release().ptr();
-  objects.no_index = PyTuple_New(0);
+  for (int i = 0; i < 5; ++i) {
+    nb::object dtype = numpy.attr("dtype")(names[i]);
+    objects.types[i] = nb::object(dtype.attr("type")).release().ptr();
+    objects.dtypes[i] = dtype.release().ptr();
+  }
   objects.no_answer = PyErr_NewException("bunraku._core.rotation.NoAnswerError", PyExc_ValueError, nullptr);
   m.attr("NoAnswerError") = nb::handle(objects.no_answer);
   const RotationKernels& kernels = rotation_kernels_at(active_level());
   for (int i = 0; i < kernels.operation_count; ++i) define(m, kernels.operations[i].name, &apply, &kernels.operations[i]);
+  bind_rotation_fits(m);
+  bind_rotation_tracks(m);
 }
 
 }  // namespace bunraku

@@ -51,15 +51,12 @@ bool broadcast(const Operand* inputs, int count, Grid& grid);
 // A new array of elements of `width` numbers on a grid, and where its numbers are.
 nb::object new_array(const Grid& grid, int width, Number kind, bool is_double, void*& data);
 
-// An array without axes becomes a number, as with NumPy's own functions.
-nb::object unwrapped(nb::object array);
-
 // Raises NoAnswerError with the position, if it is one.
 void refuse(std::int64_t position);
 
 // Adds a function of the arguments alone, called without any conversion: a `body` that returns a new
 // reference or throws, and gets `self`.
-using Body = nb::object (*)(void* self, PyObject* const* arguments, Py_ssize_t count);
+using Body = nb::object (*)(const void* self, PyObject* const* arguments, Py_ssize_t count);
 void define(nb::module_& m, const char* name, Body body, const void* self);
 
 }  // namespace bunraku

@@ -1,7 +1,8 @@
 #include "rotation/elements.hpp"
 
 #include <algorithm>
-#include <atomic>
+#include <stdexcept>
+#include <string>
 
 #include "threads.hpp"
 
@@ -46,6 +47,14 @@ int size_of(Number number, bool is_double) {
   }
 }
 
+const ElementwiseOperation& rotation_operation(std::string_view name) {
+  const RotationKernels& kernels = rotation_kernels_at(active_level());
+  for (int i = 0; i < kernels.operation_count; ++i) {
+    if (name == kernels.operations[i].name) return kernels.operations[i];
+  }
+  throw std::logic_error("no rotation kernel " + std::string(name));
+}
+
 std::int64_t run_elementwise(const ElementwiseOperation& operation, bool is_double, const Grid& grid,
                              const void* const* inputs, void* const* outputs, int option) {
   if (grid.total == 0) return -1;
@@ -54,7 +63,7 @@ std::int64_t run_elementwise(const ElementwiseOperation& operation, bool is_doub
   const int input_size = size_of(operation.input, is_double), output_size = size_of(operation.output, is_double);
   std::int64_t bytes = 0;
   for (int o = 0; o < operation.output_count; ++o) bytes += rows.total * operation.output_widths[o] * output_size;
-  std::atomic<std::int64_t> refused{-1};
+  FirstRefused refused;
   const int last = rows.axes - 1;
   const auto work = [&](std::int64_t begin, std::int64_t end) {
     while (begin < end) {
@@ -73,13 +82,7 @@ std::int64_t run_elementwise(const ElementwiseOperation& operation, bool is_doub
         job.outputs[o] = static_cast<char*>(outputs[o]) + begin * operation.output_widths[o] * output_size;
       }
       const std::int64_t bad = kernel(job, count);
-      if (bad >= 0) {
-        const std::int64_t found = begin + bad;
-        std::int64_t known = refused.load();
-        while ((known < 0 || found < known) && !refused.compare_exchange_weak(known, found)) {
-        }
-        return;
-      }
+      if (bad >= 0) return refused.note(begin + bad);
       begin += count;
     }
   };
@@ -88,7 +91,7 @@ std::int64_t run_elementwise(const ElementwiseOperation& operation, bool is_doub
   } else {
     parallel_for(rows.total, kGrain, work);
   }
-  return refused.load();
+  return refused.position();
 }
 
 }  // namespace bunraku

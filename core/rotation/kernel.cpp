@@ -10,6 +10,7 @@
 #include "rotation/matrix.hpp"
 #include "rotation/packing.hpp"
 #include "rotation/quaternion.hpp"
+#include "rotation/tracks.hpp"
 
 namespace bunraku::BUNRAKU_LEVEL {
 namespace {
@@ -56,6 +57,12 @@ constexpr ElementwiseOperation kOperations[] = {
     rotation::operation<rotation::Toward>("toward"),
     rotation::operation<rotation::TowardPart>("toward_part"),
     rotation::operation<rotation::Damp>("damp"),
+    rotation::operation<rotation::AngularVelocity>("angular_velocity"),
+    rotation::operation<rotation::RelativeAngularVelocity>("relative_angular_velocity"),
+    rotation::operation<rotation::AngularSpeed>("angular_speed"),
+    rotation::operation<rotation::BodyVelocity>("body_velocity"),
+    rotation::operation<rotation::KeyVelocity>("key_velocity"),
+    rotation::operation<rotation::SplineSpan>("spline_span"),
     rotation::operation<rotation::DualMultiply>("dual_multiply"),
     rotation::operation<rotation::DualConjugate>("dual_conjugate"),
     rotation::operation<rotation::DualInverse>("dual_inverse"),

@@ -85,7 +85,8 @@ BUNRAKU_LANES Mask<T> quaternion_of(const Vector<T> m[9], Vector<T> q[4]) {
   return no_rotation<T>(m);
 }
 
-// By Jacobi's cyclic rotations: a sweep squares the error, so that six reach the last digit.
+// By Jacobi's cyclic rotations: a sweep squares the error, so that six reach the last digit. Most
+// are done before: a lane that is turns no more, whatever its neighbours do.
 template <class T>
 inline void dominant_eigenvector(Vector<T> a[4][4], Vector<T> out[4]) {
   const Vector<T> one = splat<T>(1);
@@ -96,8 +97,10 @@ inline void dominant_eigenvector(Vector<T> a[4][4], Vector<T> out[4]) {
   for (int sweep = 0; sweep < 6; ++sweep) {
     for (int p = 0; p < 3; ++p) {
       for (int q = p + 1; q < 4; ++q) {
-        const Mask<T> done = a[p][q] == 0;
-        const Vector<T> theta = (a[q][q] - a[p][p]) / (done ? one : a[p][q] + a[p][q]);
+        const Vector<T> gap = a[q][q] - a[p][p];
+        const Mask<T> done = absolute<T>(a[p][q]) <= Float<T>::kEpsilon / 8 * absolute<T>(gap);
+        if (!any(~done)) continue;
+        const Vector<T> theta = gap / (done ? one : a[p][q] + a[p][q]);
         const Vector<T> steep = one / (absolute<T>(theta) + root(theta * theta + one));
         const Vector<T> t = done ? Vector<T>{} : negate_where(theta < 0, steep);
         const Vector<T> c = one / root(t * t + one), s = t * c;

@@ -388,9 +388,13 @@ class posed:  # noqa: N801
 class rotation:  # noqa: N801
     """Operations on each element of broadcast arrays; core/rotation/kernel.cpp names them all.
 
-    A result is None where the input first has to be converted to float32 or float64 arrays that
-    are contiguous and aligned, or does not fit. Results are the same bits at every level.
+    `track_...` are of keyed tracks, `fit_...` of rows of rotations or vectors. A result is None
+    where the input first has to be converted to float32 or float64 arrays that are contiguous
+    and aligned, or does not fit. Results are the same bits at every level.
     """
 
     class NoAnswerError(ValueError):
         """An element has no answer; its only argument is its position in C order."""
+
+    @staticmethod
+    def track_continuous(track: object) -> NDArray[np.floating] | None: ...

@@ -53,7 +53,8 @@ def units(*shape, dtype=np.float64):
     return quaternion.normalize(rng.normal(size=(*shape, 4))).astype(dtype)
 
 
-# Every kernel through a public function: name, function of (quaternions, vectors, times).
+# Every function of the core, through a public one where it has its own: name, function of
+# (quaternions, vectors, times).
 FUNCTIONS = {
     "multiply": lambda q, v, t: quaternion.multiply(q, q[::-1]),
     "conjugate": lambda q, v, t: quaternion.conjugate(q),
@@ -82,7 +83,9 @@ FUNCTIONS = {
     "nearest_rotation": lambda q, v, t: quaternion.from_matrix(
         quaternion.to_matrix(q) + v[:, None] / 100, nearest=True
     ),
-    "dominant_eigenvector": lambda q, v, t: rotation.mean(np.stack([q, -q, q + q], axis=-2)),
+    "dominant_eigenvector": lambda q, v, t: _core.rotation.dominant_eigenvector(
+        q[:, :, None] * q[:, None, :] + t[:, None, None] * np.eye(4, dtype=q.dtype), 0
+    ),
     "from_euler": lambda q, v, t: rotation.from_euler(v, "zxz"),
     "to_euler": lambda q, v, t: rotation.to_euler(q, "YXZ"),
     "between_vectors": lambda q, v, t: rotation.between_vectors(v, v[::-1]),
@@ -106,6 +109,27 @@ FUNCTIONS = {
     "unpack_48": lambda q, v, t: packing.unpack_48(packing.pack_48(q), q.dtype),
     "madgwick": lambda q, v, t: filters.madgwick(q, v, v[:, [1, 2, 0]], t),
     "mahony": lambda q, v, t: joined(filters.mahony(q, v / 9, v, v[:, [1, 2, 0]], t)),
+    "angular_velocity": lambda q, v, t: _core.rotation.angular_velocity(q, q[::-1], t, 0),
+    "relative_angular_velocity": lambda q, v, t: _core.rotation.relative_angular_velocity(
+        q, q[::-1], q[::-1], q, t, 0
+    ),
+    "angular_speed": lambda q, v, t: _core.rotation.angular_speed(q, q[::-1], t, 0),
+    "body_velocity": lambda q, v, t: _core.rotation.body_velocity(q, q[::-1], t, 0),
+    "key_velocity": lambda q, v, t: _core.rotation.key_velocity(v, v[::-1], t, t[::-1], 0),
+    "spline_span": lambda q, v, t: _core.rotation.spline_span(q, q[::-1], v, v[::-1], t, t, 0),
+    "track_continuous": lambda q, v, t: rotation.continuous(track(q))[2],
+    "track_slerp": lambda q, v, t: rotation.slerp_track(TIMES, track(q), 0.7),
+    "track_spline": lambda q, v, t: rotation.spline(TIMES, track(q), 0.7),
+    "track_key_velocities": lambda q, v, t: rotation.key_velocities(TIMES, track(q))[1],
+    "track_angular_velocity": lambda q, v, t: rotation.angular_velocity(TIMES, track(q))[1],
+    "track_relative_angular_velocity": lambda q, v, t: rotation.relative_angular_velocity(
+        TIMES, track(q), track(q[::-1])
+    )[1],
+    "track_angular_speed": lambda q, v, t: rotation.angular_speed(TIMES, track(q))[1],
+    "fit_mean": lambda q, v, t: rotation.mean(row(q)),
+    "fit_blend": lambda q, v, t: dual_quaternion.blend(row(dual(q, v)), row(t)),
+    "fit_vectors": lambda q, v, t: rotation.align_vectors(row(v), row(q[:, :3]), row(t)),
+    "fit_points": lambda q, v, t: joined(rotation.align_points(row(v), row(q[:, :3]), row(t))),
     "dual_multiply": lambda q, v, t: dual_quaternion.multiply(dual(q, v), dual(q, v)),
     "dual_conjugate": lambda q, v, t: dual_quaternion.full_conjugate(dual(q, v)),
     "dual_inverse": lambda q, v, t: dual_quaternion.inverse(3 * dual(q, v)),
@@ -129,6 +153,19 @@ FUNCTIONS = {
         dual(q, v), dual(q[::-1], v), t
     ),
 }
+
+
+TIMES = np.array([0.0, 0.5, 2, 2.5])
+
+
+def track(q):
+    """Four keys of as many tracks."""
+    return np.stack([q, q[::-1], -q, q])
+
+
+def row(x):
+    """Three slots of as many rows."""
+    return np.stack([x, x[::-1], x * x.dtype.type(0.5)], axis=1)
 
 
 def joined(results):

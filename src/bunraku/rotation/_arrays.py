@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -95,47 +94,12 @@ def _as_real_array(value: ArrayLike, layout: Layout) -> NDArray[Any]:
     return array
 
 
-def dot(a: Floats, b: Floats) -> Floats:
-    """Sum of products over the last axis, always added in the same order on every CPU."""
-    terms = np.moveaxis(a * b, -1, 0)
-    return reduce(np.add, terms)
-
-
-def length(v: Floats) -> Floats:
-    """Euclidean length over the last axis; by hypot, so that no square over- or underflows."""
-    return reduce(np.hypot, np.moveaxis(v, -1, 0))
-
-
-def length_of_direction(v: Floats, layout: Layout) -> Floats:
-    """Length over the last axis, once it is known that dividing by it is meaningful.
-
-    Raises:
-        RigError: a length is zero (or subnormal: the direction is rounding noise), infinite or
-            NaN; the message names the first such element.
-    """
-    with np.errstate(over="ignore", invalid="ignore"):
-        size = length(v)
-    good = (size >= np.finfo(v.dtype).tiny) & np.isfinite(size)
-    if not np.all(good):
-        index = first_index(~good)
-        raise RigError(
-            f"{place(layout.noun, index)}: expected a finite, non-zero length, "
-            f"found {layout.order} = {listed(v[index])}"
-        )
-    return size
-
-
 def require_finite(v: Floats, noun: str) -> None:
-    """Raise a RigError naming the first element that is infinite or NaN."""
-    good = np.isfinite(v)
-    if not np.all(good):
-        index = first_index(~good)
+    """Raise a RigError naming the first number (...) that is infinite or NaN."""
+    wrong = np.argwhere(~np.isfinite(v))
+    if wrong.size:
+        index = tuple(int(i) for i in wrong[0])
         raise RigError(f"{place(noun, index)}: expected a finite number, found {v[index]}")
-
-
-def first_index(mask: NDArray[np.bool_]) -> tuple[int, ...]:
-    """Index of the first true element, in C order."""
-    return tuple(int(i) for i in np.unravel_index(int(np.argmax(mask)), mask.shape))
 
 
 def place(noun: str, index: tuple[int, ...]) -> str:

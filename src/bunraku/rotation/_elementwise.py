@@ -41,7 +41,7 @@ def elementwise(
             if result is None:
                 result = kernel(*read(*zip(inputs, layouts, strict=True)), option)
         except _core.rotation.NoAnswerError as refused:
-            index, elements = _element(refused.args[0], inputs, layouts)
+            index, elements = element(refused.args[0], inputs, layouts)
             found = (fault(index, elements) for fault in faults)
             raise RigError(next(filter(None, found))) from None
         return result
@@ -49,14 +49,18 @@ def elementwise(
     return run
 
 
-def _element(
-    position: int, inputs: tuple[ArrayLike, ...], layouts: tuple[Layout, ...]
+def element(
+    position: int, inputs: tuple[ArrayLike, ...], layouts: tuple[Layout, ...], trailing: int = 0
 ) -> tuple[tuple[int, ...], list[Floats]]:
-    """Index and parts of the element at a position in C order of the broadcast inputs."""
+    """Index and parts of the element at a position in C order of the broadcast inputs.
+
+    The last `trailing` of the leading axes are parts of the element.
+    """
     arrays = read(*zip(inputs, layouts, strict=True))
     leading = [a.shape[: a.ndim - len(b.shape)] for a, b in zip(arrays, layouts, strict=True)]
     shape = np.broadcast_shapes(*leading)
-    index = tuple(int(i) for i in np.unravel_index(position, shape)) if shape else ()
+    outer = shape[: len(shape) - trailing]
+    index = tuple(int(i) for i in np.unravel_index(position, outer)) if outer else ()
     wide = (np.broadcast_to(a, shape + b.shape) for a, b in zip(arrays, layouts, strict=True))
     return index, [array[index] for array in wide]
 

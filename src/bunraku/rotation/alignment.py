@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bunraku.errors import RigError
-from bunraku.rotation import quaternion
-from bunraku.rotation._arrays import VECTOR, Floats, Layout, read
-from bunraku.rotation._elementwise import One, elementwise, no_direction
+from bunraku.rotation import _arrays
+from bunraku.rotation._arrays import VECTOR, Floats
+from bunraku.rotation._elementwise import One, Two
+from bunraku.rotation._fits import WEIGHT, fit, negative_weight, no_sum
 
 
 def align_vectors(source: ArrayLike, target: ArrayLike, weights: ArrayLike | None = None) -> Floats:
@@ -26,8 +26,7 @@ def align_vectors(source: ArrayLike, target: ArrayLike, weights: ArrayLike | Non
     >>> align_vectors([[1, 0, 0], [0, 1, 0]], [[0, 1, 0], [-1, 0, 0]]).round(4)
     array([0.    , 0.    , 0.7071, 0.7071])
     """
-    a, b, w = _read(source, target, weights)
-    return _attitude(np.swapaxes(w * b, -1, -2) @ a)
+    return _vectors(source, target, 1.0 if weights is None else weights)
 
 
 def align_points(
@@ -42,46 +41,31 @@ def align_points(
     Raises:
         RigError: no points, weights that are all 0, or as `align_vectors`.
 
+    >>> from bunraku.rotation import quaternion
     >>> corner = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
     >>> turned = [[1, 1, 0], [1, 2, 0], [0, 1, 0], [1, 1, 1]]
     >>> rotation, translation = align_points(corner, turned)
     >>> (quaternion.rotate(rotation, corner) + translation).round(4).tolist() == turned
     True
     """
-    a, b, w = _read(source, target, weights)
-    total = w.sum(axis=-2, keepdims=True)
-    if not np.all(total > 0):
-        raise RigError("expected weights that are not all 0")
-    a_centre = (w * a).sum(axis=-2, keepdims=True) / total
-    b_centre = (w * b).sum(axis=-2, keepdims=True) / total
-    spread = np.swapaxes(w * (b - b_centre), -1, -2) @ (a - a_centre)
-    still = ~np.any(spread, axis=(-2, -1), keepdims=True)
-    rotation = _attitude(np.where(still, np.eye(3, dtype=spread.dtype), spread))
-    moved = quaternion.rotate(rotation, a_centre[..., 0, :])
-    return rotation, b_centre[..., 0, :] - moved
+    return _points(source, target, 1.0 if weights is None else weights)
 
 
-def _read(
-    source: ArrayLike, target: ArrayLike, weights: ArrayLike | None
-) -> tuple[Floats, Floats, Floats]:
-    """Source and target (..., N, 3) and weights (..., N, 1), broadcast together."""
-    a, b, w = read(
-        (source, VECTOR),
-        (target, VECTOR),
-        (1.0 if weights is None else weights, Layout("weight", ())),
-    )
-    if a.ndim < 2 or b.ndim < 2 or not a.shape[-2] or not b.shape[-2]:
-        raise RigError(f"expected vectors (..., N, 3) with N >= 1, found {a.shape} and {b.shape}")
-    if not np.all((w >= 0) & np.isfinite(w)):
-        raise RigError(f"expected finite weights >= 0, found {w.min()} to {w.max()}")
-    if not (np.isfinite(a).all() and np.isfinite(b).all()):
-        raise RigError("expected finite vectors, found inf or nan")
-    a, b = np.broadcast_arrays(a, b)
-    return a, b, np.broadcast_to(w, a.shape[:-1])[..., np.newaxis]
+def _not_finite(index: tuple[int, ...], elements: list[Floats]) -> str | None:
+    if all(np.isfinite(vectors).all() for vectors in elements[:2]):
+        return None
+    return f"{_arrays.place('row', index)}: expected finite vectors, found inf or nan"
 
 
-_SPREAD = Layout("sum of weighted products", (3, 3), "rows")
-# Option 1: also where the determinant is not positive.
-_attitude: One = elementwise(
-    "nearest_rotation", _SPREAD, faults=(no_direction(0, _SPREAD),), option=1
+def _no_weights(index: tuple[int, ...], elements: list[Floats]) -> str | None:
+    if elements[2].any():
+        return None
+    return f"{_arrays.place('row', index)}: expected weights that are not all 0"
+
+
+_PAIRS = (VECTOR, VECTOR, WEIGHT)
+_NO_SUM = no_sum("sum of weighted products")
+_vectors: One = fit("fit_vectors", *_PAIRS, faults=(negative_weight, _not_finite, _NO_SUM))
+_points: Two = fit(
+    "fit_points", *_PAIRS, faults=(negative_weight, _not_finite, _no_weights, _NO_SUM)
 )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from bunraku.errors import RigError
-from bunraku.rotation._arrays import QUATERNION, Floats, Layout, read
-from bunraku.rotation._elementwise import One, elementwise, no_direction
+from bunraku.rotation._arrays import QUATERNION, Floats
+from bunraku.rotation._elementwise import One
+from bunraku.rotation._fits import WEIGHT, fit, negative_weight, no_sum
 
 
 def mean(q: ArrayLike, weights: ArrayLike | None = None) -> Floats:
@@ -26,16 +25,9 @@ def mean(q: ArrayLike, weights: ArrayLike | None = None) -> Floats:
     >>> mean([[0, 0, 0, 1], [0, 0, -0.6, -0.8]]).round(4)  # the sign does not matter
     array([0.    , 0.    , 0.3162, 0.9487])
     """
-    q_, w = read((q, QUATERNION), (1.0 if weights is None else weights, Layout("weight", ())))
-    if q_.ndim < 2 or not q_.shape[-2]:
-        raise RigError(f"expected quaternions (..., N, 4) with N >= 1, found {q_.shape}")
-    if not np.all((w >= 0) & np.isfinite(w)):
-        raise RigError(f"expected finite weights >= 0, found {w.min()} to {w.max()}")
-    weighted = np.broadcast_to(w, q_.shape[:-1] if not w.ndim else w.shape)[..., np.newaxis] * q_
-    return _dominant_eigenvector(np.swapaxes(weighted, -1, -2) @ q_)
+    return _mean(q, 1.0 if weights is None else weights)
 
 
-_SUM = Layout("sum of weighted rotations", (4, 4), "rows")
-_dominant_eigenvector: One = elementwise(
-    "dominant_eigenvector", _SUM, faults=(no_direction(0, _SUM),)
+_mean: One = fit(
+    "fit_mean", QUATERNION, WEIGHT, faults=(negative_weight, no_sum("sum of weighted rotations"))
 )

@@ -17,7 +17,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bunraku.errors import RigError
 from bunraku.rotation import _arrays
 from bunraku.rotation._arrays import (
     DUAL_QUATERNION,
@@ -26,9 +25,9 @@ from bunraku.rotation._arrays import (
     SCALAR,
     VECTOR,
     Floats,
-    read,
 )
 from bunraku.rotation._elementwise import One, Two, elementwise, no_direction, not_finite
+from bunraku.rotation._fits import WEIGHT, fit, no_sum, no_weight
 from bunraku.rotation.quaternion import no_rotation
 
 
@@ -220,7 +219,7 @@ def to_screw(dq: ArrayLike) -> Screw:
     >>> to_screw(from_rotation_translation([0, 0, 1, 1] / np.sqrt(2), [1, 1, 5])).advance.round(4)
     np.float64(5.0)
     """
-    return Screw(*_to_screw(dq))
+    return Screw._make(_to_screw(dq))
 
 
 def from_screw(screw: Screw) -> Floats:
@@ -254,7 +253,7 @@ def sclerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Floats:
 
 
 def blend(dqs: ArrayLike, weights: ArrayLike) -> Floats:
-    """Blend K rigid transforms linearly: dqs (..., K, 8), weights (..., K), result (..., 8), unit.
+    """Blend N rigid transforms linearly: dqs (..., N, 8), weights (..., N), result (..., 8), unit.
 
     Each dual quaternion is first brought to the side of the heaviest one (ties: the lowest slot):
     negated when the inner product of the REAL parts is negative; exactly 0 counts as positive.
@@ -271,21 +270,7 @@ def blend(dqs: ArrayLike, weights: ArrayLike) -> Floats:
     >>> to_rotation_translation(blend([left, -right], [0.5, 0.5]))[1]
     array([1., 0., 0.])
     """
-    q, w = read((dqs, DUAL_QUATERNION), (weights, SCALAR))
-    slots = np.broadcast_shapes(q.shape[:-1], w.shape)
-    if not slots or not slots[-1]:
-        raise RigError(
-            f"expected dual quaternions (..., K, 8) and weights (..., K) with K >= 1, "
-            f"found {q.shape} and {w.shape}"
-        )
-    _arrays.require_finite(w, "weight")
-    q = np.broadcast_to(q, (*slots, 8))
-    w = np.broadcast_to(w, slots)
-    real = q[..., :4]
-    heaviest = np.argmax(w, axis=-1)[..., np.newaxis, np.newaxis]
-    pivot = np.take_along_axis(real, heaviest, axis=-2)
-    signed = np.where(_arrays.dot(real, pivot) < 0, -w, w)
-    return normalize((signed[..., np.newaxis] * q).sum(axis=-2))
+    return _blend(dqs, weights)
 
 
 def _no_rigid(index: tuple[int, ...], elements: list[Floats]) -> str | None:
@@ -327,3 +312,8 @@ _from_screw: One = elementwise(
     ),
 )
 _sclerp: One = elementwise("dual_screw_interpolation", DUAL_QUATERNION, DUAL_QUATERNION, SCALAR)
+_blend: One = fit(
+    "fit_blend",
+    *(DUAL_QUATERNION, WEIGHT),
+    faults=(no_weight, no_sum("real part of blended dual quaternion")),
+)

@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bunraku.rotation import _arrays, interpolation, quaternion
+from bunraku.rotation import _arrays
 from bunraku.rotation._arrays import QUATERNION, SCALAR, VECTOR, Floats
 from bunraku.rotation._elementwise import One, elementwise, not_finite
+from bunraku.rotation._tracks import of_keys
 
 
 def integrate(q: ArrayLike, velocity: ArrayLike, dt: ArrayLike) -> Floats:
@@ -55,10 +56,7 @@ def angular_velocity(times: ArrayLike, track: ArrayLike) -> Floats:
     >>> angular_velocity([0, 0.5], [[0, 0, 0, 1], [0, 0, 1, 1]]).round(4)
     array([[0.    , 0.    , 3.1416]])
     """
-    times_, keys = interpolation.read_track(times, track)
-    steps = np.diff(times_).reshape((-1,) + (1,) * (keys.ndim - 1)).astype(keys.dtype)
-    turns = quaternion.multiply(keys[1:], quaternion.conjugate(keys[:-1]))
-    return quaternion.to_rotation_vector(turns) / steps
+    return _angular_velocity(times, track)
 
 
 def relative_angular_velocity(times: ArrayLike, track: ArrayLike, reference: ArrayLike) -> Floats:
@@ -69,12 +67,12 @@ def relative_angular_velocity(times: ArrayLike, track: ArrayLike, reference: Arr
     Raises:
         RigError: the shapes do not fit, or times are not finite or do not increase.
 
+    >>> from bunraku.rotation import quaternion
     >>> turn = quaternion.from_axis_angle([0, 0, 1], [0.0, 1.0])
     >>> relative_angular_velocity([0, 1], turn, turn)
     array([[0., 0., 0.]])
     """
-    relative = quaternion.multiply(quaternion.conjugate(reference), track)
-    return angular_velocity(times, relative)
+    return _relative_angular_velocity(times, track, reference)
 
 
 def renormalize(q: ArrayLike) -> Floats:
@@ -113,3 +111,5 @@ _integrate_first_order: One = elementwise(
     "integrate_first_order", QUATERNION, VECTOR, SCALAR, faults=(_no_step,)
 )
 _renormalize: One = elementwise("renormalize", QUATERNION, faults=(_no_drift,))
+_angular_velocity = of_keys("track_angular_velocity")
+_relative_angular_velocity = of_keys("track_relative_angular_velocity")

@@ -8,13 +8,14 @@ product of exactly 0 (half a turn apart, both ways equally long) keeps b as it i
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from bunraku import _core
 from bunraku.errors import RigError
-from bunraku.rotation import _arrays, quaternion
-from bunraku.rotation._arrays import QUATERNION, SCALAR, Floats, Layout, read
+from bunraku.rotation import _arrays
+from bunraku.rotation._arrays import QUATERNION, SCALAR, Floats, read
 from bunraku.rotation._elementwise import One, elementwise
+from bunraku.rotation._tracks import at_times, of_keys
 
 
 def lerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Floats:
@@ -80,12 +81,13 @@ def continuous(track: ArrayLike) -> Floats:
            [-0., -0., -0.,  1.],
            [-0., -0., -1.,  1.]])
     """
+    signed: Floats | None = _core.rotation.track_continuous(track)
+    if signed is not None:
+        return signed
     (keys,) = read((track, QUATERNION))
     if keys.ndim < 2:
         raise RigError(f"expected a track of quaternions (K, ..., 4), found {keys.shape}")
-    flips = quaternion.dot(keys[1:], keys[:-1]) < 0
-    signs = np.where(np.cumsum(flips, axis=0) % 2 == 0, 1, -1).astype(keys.dtype)
-    return np.concatenate((keys[:1], keys[1:] * signs[..., np.newaxis]))
+    return continuous(keys)
 
 
 def slerp_track(times: ArrayLike, keys: ArrayLike, at: ArrayLike) -> Floats:
@@ -101,12 +103,7 @@ def slerp_track(times: ArrayLike, keys: ArrayLike, at: ArrayLike) -> Floats:
     array([[0.    , 0.    , 0.    , 1.    ],
            [0.    , 0.    , 0.7071, 0.7071]])
     """
-    times_, keys_ = read_track(times, keys)
-    span, t = find(times_, at)
-    if len(times_) == 1:
-        return np.broadcast_to(keys_[0], (*t.shape, *keys_.shape[1:])).copy()
-    t = t.reshape(t.shape + (1,) * (keys_.ndim - 2)).astype(keys_.dtype)
-    return slerp(keys_[span], keys_[span + 1], t)
+    return _slerp_track(times, keys, at)
 
 
 def angular_speed(times: ArrayLike, track: ArrayLike) -> Floats:
@@ -120,10 +117,7 @@ def angular_speed(times: ArrayLike, track: ArrayLike) -> Floats:
     >>> angular_speed([0, 1, 2], [[0, 0, 0, 1], [0, 0, 1, 1], [0, 0, 1, 0]]).round(4)
     array([1.5708, 1.5708])
     """
-    times_, keys = read_track(times, track)
-    unit = quaternion.normalize(keys)
-    steps = np.diff(times_).reshape((-1,) + (1,) * (keys.ndim - 2))
-    return np.asarray(quaternion.angle_between(unit[1:], unit[:-1]) / steps.astype(keys.dtype))
+    return _angular_speed(times, track)
 
 
 def toward(
@@ -142,7 +136,8 @@ def toward(
     Raises:
         RigError: not exactly one of both is given, it is out of its range, or shapes do not fit.
 
-    >>> toward([0, 0, 0, 1], [0, 0, 1, 0], max_angle=np.pi / 2).round(4)
+    >>> import math
+    >>> toward([0, 0, 0, 1], [0, 0, 1, 0], max_angle=math.pi / 2).round(4)
     array([0.    , 0.    , 0.7071, 0.7071])
     """
     if amount is None and max_angle is not None:
@@ -162,52 +157,17 @@ def damp(current: ArrayLike, target: ArrayLike, half_life: ArrayLike, dt: ArrayL
     Raises:
         RigError: a half-life is not positive, a dt is negative, or the shapes do not fit.
 
+    >>> import math
+    >>> from bunraku.rotation import quaternion
     >>> angle = quaternion.angle_between([0, 0, 1, 0], damp([0, 0, 0, 1], [0, 0, 1, 0], 0.1, 0.2))
-    >>> round(float(angle) / np.pi, 4)
+    >>> round(float(angle) / math.pi, 4)
     0.25
     """
     return _damp(current, target, half_life, dt)
 
 
-def read_track(times: ArrayLike, keys: ArrayLike) -> tuple[NDArray[np.float64], Floats]:
-    """Return times (K,) in float64 and keys (K, ..., 4), K >= 1, checked against each other.
-
-    Raises:
-        RigError: the shapes do not fit, or times are not finite or do not increase.
-    """
-    (keys_,) = read((keys, QUATERNION))
-    times_ = np.asarray(read((times, Layout("time", ())))[0], dtype=np.float64)
-    if times_.ndim != 1 or keys_.ndim < 2 or len(times_) != len(keys_) or not len(times_):
-        raise RigError(
-            f"expected times (K,) and keys (K, ..., 4) with K >= 1, "
-            f"found {times_.shape} and {keys_.shape}"
-        )
-    _arrays.require_finite(times_, "time")
-    if not np.all(np.diff(times_) > 0):
-        index = int(np.argmin(np.diff(times_) > 0))
-        raise RigError(
-            f"expected increasing times, found {times_[index]} and then {times_[index + 1]} "
-            f"at key {index + 1}"
-        )
-    return times_, keys_
-
-
-def find(times: NDArray[np.float64], at: ArrayLike) -> tuple[NDArray[np.intp], Floats]:
-    """Return the key that starts each query's span, and how far into it, in [0, 1], the query is.
-
-    Raises:
-        RigError: a query is NaN or not a number.
-    """
-    query = np.asarray(read((at, Layout("time", ())))[0], dtype=np.float64)
-    if np.isnan(query).any():
-        raise RigError("expected times, found nan")
-    span = np.clip(np.searchsorted(times, query, side="right") - 1, 0, max(len(times) - 2, 0))
-    if len(times) == 1:
-        return span, np.zeros_like(query)
-    t = np.clip(query, times[0], times[-1]) - times[span]
-    return span, np.asarray(t / (times[span + 1] - times[span]))
-
-
+_slerp_track = at_times("track_slerp")
+_angular_speed = of_keys("track_angular_speed")
 _lerp: One = elementwise("lerp", QUATERNION, QUATERNION, SCALAR)
 _slerp: One = elementwise("slerp", QUATERNION, QUATERNION, SCALAR)
 _slerp_as_stored: One = elementwise("slerp_as_stored", QUATERNION, QUATERNION, SCALAR)

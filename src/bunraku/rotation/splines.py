@@ -12,13 +12,10 @@ turn. Two keys give slerp.
 
 from __future__ import annotations
 
-from itertools import pairwise
-
-import numpy as np
 from numpy.typing import ArrayLike
 
-from bunraku.rotation import interpolation, quaternion
-from bunraku.rotation._arrays import Floats, length
+from bunraku.rotation._arrays import Floats
+from bunraku.rotation._tracks import at_times, of_keys
 
 
 def spline(times: ArrayLike, keys: ArrayLike, at: ArrayLike) -> Floats:
@@ -34,23 +31,7 @@ def spline(times: ArrayLike, keys: ArrayLike, at: ArrayLike) -> Floats:
     array([[0.   , 0.   , 0.398, 0.917],
            [0.   , 0.   , 0.947, 0.321]])
     """
-    times_, keys_ = interpolation.read_track(times, keys)
-    keys_ = interpolation.continuous(quaternion.normalize(keys_))
-    span, t = interpolation.find(times_, at)
-    if len(times_) == 1:
-        return np.broadcast_to(keys_[0], (*t.shape, *keys_.shape[1:])).copy()
-    trailing = (1,) * (keys_.ndim - 2)
-    t = t.reshape(t.shape + trailing).astype(keys_.dtype)
-    third = (np.diff(times_)[span] / 3).reshape(t.shape + (1,)).astype(keys_.dtype)
-    velocity = key_velocities(times_, keys_)
-    start, end = keys_[span], keys_[span + 1]
-    out = quaternion.from_rotation_vector(third * velocity[span])
-    back = quaternion.from_rotation_vector(-third * velocity[span + 1])
-    points = [start, quaternion.multiply(start, out), quaternion.multiply(end, back), end]
-    while len(points) > 1:
-        arcs = pairwise(points)
-        points = [interpolation.slerp(a, b, t, shortest=False) for a, b in arcs]
-    return points[0]
+    return _spline(times, keys, at)
 
 
 def key_velocities(times: ArrayLike, keys: ArrayLike) -> Floats:
@@ -59,17 +40,13 @@ def key_velocities(times: ArrayLike, keys: ArrayLike) -> Floats:
     Raises:
         RigError: as `spline`.
 
+    >>> from bunraku.rotation import quaternion
     >>> turn = quaternion.from_axis_angle([0, 0, 1], [0.0, 1.0, 2.0])
     >>> key_velocities([0, 1, 2], turn)[:, 2]
     array([1., 1., 1.])
     """
-    times_, keys_ = interpolation.read_track(times, keys)
-    if len(times_) == 1:
-        return np.zeros_like(keys_[..., :3])
-    steps = np.diff(times_).reshape((-1,) + (1,) * (keys_.ndim - 1)).astype(keys_.dtype)
-    turns = quaternion.multiply(quaternion.conjugate(keys_[:-1]), keys_[1:])
-    mean = quaternion.to_rotation_vector(turns) / steps
-    inner = (steps[1:] * mean[:-1] + steps[:-1] * mean[1:]) / (steps[1:] + steps[:-1])
-    handle = np.maximum(steps[1:], steps[:-1]) / 3 * length(inner)[..., np.newaxis]
-    inner = inner * np.minimum(1, np.pi / np.maximum(handle, 1)).astype(keys_.dtype)
-    return np.concatenate((mean[:1], inner, mean[-1:]))
+    return _key_velocities(times, keys)
+
+
+_spline = at_times("track_spline")
+_key_velocities = of_keys("track_key_velocities")
