@@ -13,6 +13,7 @@ from bunraku.errors import Note, RigError
 from bunraku.model import Character, Clip, Mesh, Pose
 from bunraku.model.arrays import Float32, Float64, Int32
 from bunraku.motion import bind, sample
+from bunraku.physics import swung
 from bunraku.posing import global_transforms, node_palette, palette
 from bunraku.query import Hits, Pick, PosedGroup, SkinTree
 from bunraku.query.pick import held_by
@@ -148,6 +149,36 @@ class Stage:
             RigError: a time is not a finite number.
         """
         return sample(self._bound, times)
+
+    def simulated(self, start: float = 0.0, end: float | None = None) -> Stage:
+        """This stage with springs: what hangs on the character swings after it.
+
+        Springs are at rest at `start` and are simulated from there in steps of 1/60 s, once and
+        up to `end` (the clip's, if omitted); the stage that comes back has what they did as keys
+        and, like any other, answers at any time in any order. Without springs it is this one.
+
+        Raises:
+            RigError: springs that wait for each other, or an end before the start.
+        """
+        clip = self.clip if self.clip is not None else Clip("rest", ())
+        motion = swung(self.character, clip, self.pose, start, clip.end if end is None else end)
+        return self if motion is clip else Stage(self.character, motion)
+
+    def simulate(self, times: npt.ArrayLike) -> Pose:
+        """Poses at increasing times with springs, which are at rest at the first of them.
+
+        >>> import bunraku
+        >>> stage = bunraku.Stage(bunraku.make_puppet(), 0)
+        >>> stage.simulate([0.5, 1.0]).frames
+        2
+
+        Raises:
+            RigError: as `simulated`, or times that do not increase.
+        """
+        moments = np.atleast_1d(np.asarray(times, np.float64))
+        if not len(moments) or (np.diff(moments) < 0).any():
+            raise RigError("times: expected one or more, none before the one in front of it")
+        return self.simulated(float(moments[0]), float(moments[-1])).pose(times)
 
     def global_transforms(self, times: npt.ArrayLike) -> Float64:
         """(F, N, 3, 4) float64 node-to-world transforms of every node."""

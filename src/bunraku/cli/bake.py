@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from bunraku.cli.motions import ClipName, MotionFile, chosen_clip
+from bunraku.cli.motions import ClipName, MotionFile, Physics, chosen_clip
 
 
 class Method(StrEnum):
@@ -26,6 +26,7 @@ def bake(
     ],
     motion: MotionFile = None,
     clip: ClipName = None,
+    physics: Physics = False,
     method: Annotated[Method, typer.Option(help="Linear blend or dual quaternions.")] = Method.lbs,
     fps: Annotated[float, typer.Option(help="Frames per second, any positive number.")] = 30.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program.")] = False,
@@ -46,6 +47,8 @@ def bake(
     if chosen is None:
         raise bunraku.RigError(f"{file}: has no clip to bake; --motion takes one from another file")
     stage = bunraku.Stage(character, chosen)
+    if physics:
+        stage = stage.simulated()
     with Progress(console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(f"baking {chosen.name or 'the clip'}", total=None)
         baked = bunraku.bake(

@@ -15,6 +15,9 @@ MotionFile = Annotated[
     Path | None,
     typer.Option(help="Take the clips of another file (.vmd, .vpd, .bvh, .glb …), by joint name."),
 ]
+Physics = Annotated[
+    bool, typer.Option("--physics", help="Let springs (hair, skirts) swing, from time 0.")
+]
 ClipName = Annotated[str | None, typer.Option(help="Name of the clip; the first if omitted.")]
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bunraku.cli.bake import Method
-from bunraku.cli.motions import ClipName, MotionFile, chosen_clip
+from bunraku.cli.motions import ClipName, MotionFile, Physics, chosen_clip
 from bunraku.cli.render import View
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ def pick(
     file: Annotated[Path, typer.Argument(help="The character.")],
     motion: MotionFile = None,
     clip: ClipName = None,
+    physics: Physics = False,
     time: Annotated[float, typer.Option(help="Seconds.")] = 0.0,
     ray: Annotated[
         str | None,
@@ -82,6 +83,8 @@ def pick(
     character = bunraku.load(file)
     played = chosen_clip(character, motion, clip)
     stage = bunraku.Stage(character, played)
+    if physics:
+        stage = stage.simulated()
     if ray is not None:
         numbers = [float(x) for x in re.findall(NUMBER, ray)]
         origin, direction = numbers[:3], numbers[3:]

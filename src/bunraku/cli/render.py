@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from bunraku.cli.bake import Method
-from bunraku.cli.motions import ClipName, MotionFile, chosen_clip
+from bunraku.cli.motions import ClipName, MotionFile, Physics, chosen_clip
 
 
 class View(StrEnum):
@@ -33,6 +33,7 @@ def render(
     out: Annotated[Path, typer.Option("--out", "-o", help=".png, or .gif or .apng for a film")],
     motion: MotionFile = None,
     clip: ClipName = None,
+    physics: Physics = False,
     time: Annotated[
         float | None, typer.Option(help="Seconds; the pose of a picture, 0 if omitted.")
     ] = None,
@@ -66,6 +67,8 @@ def render(
     character = bunraku.load(file)
     played = chosen_clip(character, motion, clip)
     stage = bunraku.Stage(character, played)
+    if physics:
+        stage = stage.simulated()
     background = None if transparent else STUDIO
     width, height = map(int, size.split("x"))
     if film:
