@@ -31,7 +31,9 @@ def installed(*packages: str) -> tuple[str, Path]:
     names = [package[: package.rindex("@")] for package in packages]
     if not all((modules / name / "package.json").is_file() for name in names):
         prefix.mkdir(parents=True, exist_ok=True)
-        command = [npm, "install", "--no-audit", "--no-fund", "--prefix", str(prefix), *packages]
+        # peers are named by those who need them: the engine around babylon-mmd's parsers is not
+        options = ["--no-audit", "--no-fund", "--legacy-peer-deps", "--ignore-scripts"]
+        command = [npm, "install", *options, "--prefix", str(prefix), *packages]
         environment = {**os.environ, "PATH": search}
         try:
             subprocess.run(command, check=True, capture_output=True, timeout=120, env=environment)

@@ -97,11 +97,16 @@ def test_knees_bend_one_way_and_steps_are_four_times_the_weight():
     assert other.limits is None
 
 
-def test_the_second_chain_of_a_goal_is_left_out():
-    file = replace(whole(), iks=(PmdIk(0, 1, 1, 1.0), PmdIk(0, 0, 2, 1.0)))
-    character = character_from_pmd(file)
-    assert "ik-dropped" in [note.code for note in character.notes]
-    assert len(character.rig.chains) == 1
+def test_ik_is_solved_in_the_order_of_its_list_after_what_it_turns():
+    records = bones(*((name, NONE, 0, 0, 0, (0, 0, 0)) for name in "abcd"))
+    records["parent"][3] = 2
+    iks = tuple(PmdIk(goal, 0, 1, 1.0) for goal in (2, 1, 2))
+    made = pmx_from_pmd(PmdFile(bones=records, iks=iks)).bones
+    assert [bone.name for bone in made] == ["a", "b", "c", "d", "c+"]
+    assert [bone.layer for bone in made] == [0, 2, 2, 2, 2]
+    assert [bone.ik is not None for bone in made] == [False, True, True, False, True]
+    assert made[4].parent == 2
+    assert not made[4].flags & BoneFlag.VISIBLE
 
 
 def test_skins_move_the_vertices_of_the_base():

@@ -1,7 +1,8 @@
 """A PMD model as the PMX that says the same, and the character it describes.
 
 What PMD leaves to convention is written down: knees bend one way only, a twist bone turns
-about the way to its tail, followers have their ratio.
+about the way to its tail, followers have their ratio, IK is solved in the order of its list
+after the bones it turns (as babylon-mmd converts it).
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ def character_from_pmd(file: PmdFile) -> Character:
 def pmx_from_pmd(file: PmdFile) -> PmxFile:
     """The PMX 2.0 that says what the PMD says.
 
-    Of several IK chains with the same goal the first is kept, with a note.
+    A bone that is the goal of several IK chains keeps the first; each other gets a hidden bone
+    of its own, after all others, that moves with the goal.
 
     >>> import numpy as np
     >>> from bunraku.formats.mmd.pmd import BONE
@@ -74,7 +76,7 @@ def pmx_from_pmd(file: PmdFile) -> PmxFile:
         faces=file.faces.astype(np.int32),
         materials=materials,
         textures=tuple(textures.paths),
-        bones=_bones(file, notes),
+        bones=_bones(file),
         morphs=_morphs(file, notes),
         frames=_frames(file),
         bodies=tuple(_body(file, record) for record in file.bodies),
@@ -159,26 +161,61 @@ def _material(file: PmdFile, index: int, textures: _Textures) -> PmxMaterial:
     )
 
 
-def _bones(file: PmdFile, notes: list[Note]) -> tuple[PmxBone, ...]:
-    chains: dict[int, PmdIk] = {}
-    for i, ik in enumerate(file.iks):
-        if ik.bone in chains:
-            message = f"the goal, bone {ik.bone}, has a chain already; left out"
-            notes.append(Note("ik-dropped", message, f"iks[{i}]"))
-        chains.setdefault(ik.bone, ik)
+def _bones(file: PmdFile) -> tuple[PmxBone, ...]:
     names = [str(decode_field(raw)) for raw in file.bones["name"].tolist()]
     english = (
         [str(decode_field(raw)) for raw in file.english.bones.tolist()] if file.english else []
     )
-    return tuple(
-        _bone(file, i, name, english[i] if english else "", chains.get(i), names)
-        for i, name in enumerate(names)
+    parents = np.where(file.bones["parent"] == NONE, -1, file.bones["parent"].astype(np.int32))
+    chains: dict[int, PmxIk] = {}
+    further: list[tuple[int, PmxIk]] = []
+    layers, layer, last = np.zeros(len(names), np.int32), 1, -1
+    for ik in file.iks:
+        layer, last = layer + (ik.bone < last), ik.bone
+        layers[ik.bone] = layer
+        if ik.bone in chains:
+            further.append((ik.bone, _ik(ik, names)))
+        else:
+            chains[ik.bone] = _ik(ik, names)
+    _raise_children(layers, parents.tolist())
+    bones = [
+        replace(
+            _bone(file, i, english[i] if english else "", chains.get(i)),
+            parent=int(parents[i]),
+            layer=int(layers[i]),
+        )
+        for i in range(len(names))
+    ]
+    flags = int(BoneFlag.ROTATABLE | BoneFlag.MOVABLE | BoneFlag.IK)
+    for goal, chain in further:
+        of = bones[goal]
+        extra = PmxBone(
+            f"{of.name}+", of.name_english, of.position, goal, of.layer, flags, ik=chain
+        )
+        bones.append(extra)
+    return tuple(bones)
+
+
+def _raise_children(layers: Array, parents: list[int]) -> None:
+    """Put no bone into an earlier layer than its parent."""
+    children: list[list[int]] = [[] for _ in parents]
+    waiting: list[int] = []
+    for bone, parent in enumerate(parents):
+        (waiting if parent < 0 else children[parent]).append(bone)
+    for bone in waiting:  # grows while it is walked; what hangs on a cycle is not reached
+        layers[children[bone]] = np.maximum(layers[children[bone]], layers[bone])
+        waiting += children[bone]
+
+
+def _ik(ik: PmdIk, names: list[str]) -> PmxIk:
+    links = tuple(
+        PmxIkLink(bone, _KNEE if names[bone].endswith("ひざ") else None)
+        for bone in ik.links.tolist()
     )
+    return PmxIk(ik.target, ik.iterations, 4 * ik.weight, links)
 
 
-def _bone(
-    file: PmdFile, index: int, name: str, english: str, ik: PmdIk | None, names: list[str]
-) -> PmxBone:
+def _bone(file: PmdFile, index: int, english: str, ik: PmxIk | None) -> PmxBone:
     record = file.bones[index]
     kind, link, tail = (int(record[what]) for what in ("kind", "link", "tail"))
     count = len(file.bones)
@@ -187,7 +224,7 @@ def _bone(
         flags |= BoneFlag.MOVABLE
     if kind not in (_IK_TARGET, _HIDDEN, _FOLLOWS_TAIL):
         flags |= BoneFlag.VISIBLE | BoneFlag.OPERABLE
-    append, axis, reaches = None, None, None
+    append, axis = None, None
     if kind == _FOLLOWS and link < count:
         append = (link, 1.0)
     elif kind == _FOLLOWS_TAIL and tail < count:
@@ -201,25 +238,16 @@ def _bone(
         flags |= BoneFlag.APPEND_ROTATION
     if ik is not None:
         flags |= BoneFlag.IK
-        links = ik.links.tolist()
-        knees = [_KNEE if names[bone].endswith("ひざ") else None for bone in links]
-        reaches = PmxIk(
-            ik.target,
-            ik.iterations,
-            4 * ik.weight,
-            tuple(PmxIkLink(bone, knee) for bone, knee in zip(links, knees, strict=True)),
-        )
     points = 0 < tail < count and kind != _FOLLOWS_TAIL
     return PmxBone(
-        name,
+        str(decode_field(record["name"])),
         english,
         _triple(record["position"]),
-        -1 if record["parent"] == NONE else int(record["parent"]),
         flags=flags | (BoneFlag.TAIL_IS_BONE if points else 0),
         tail=tail if points else (0.0, 0.0, 0.0),
         append=append,
         fixed_axis=axis,
-        ik=reaches,
+        ik=ik,
     )
 
 
