@@ -13,13 +13,14 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from benchmarks.harness import Contender, Row, compare, table
-from bunraku.formats.bvh import BvhFile, BvhJoint, bvh_bytes, read_bvh
+from bunraku.formats.bvh import BvhFile, BvhJoint, bvh_bytes, character_from_bvh, read_bvh
 from bunraku.formats.mmd import (
     BONE_KEY,
     LINEAR,
@@ -33,13 +34,18 @@ from bunraku.formats.mmd import (
     PmxVertices,
     VmdFile,
     bone_curves,
+    character_from_pmx,
+    clip_from_vmd,
     encode_bone_curves,
     pmx_bytes,
+    pmx_from_character,
     read_pmx,
     read_vmd,
     tracks,
     vmd_bytes,
+    vmd_from_clip,
 )
+from bunraku.model import Character
 
 VERTICES = 100_000
 BONES = 300
@@ -143,9 +149,14 @@ def _pmx(folder: Path) -> str:
         reads["pypmxvmd"] = lambda: package.load_pmx(path)
         records = package.load_pmx(path)
         writes["pypmxvmd"] = lambda: package.save_pmx(records, folder / "out.pmx")
+    character = character_from_pmx(ours)
+    moved = replace(character, document=None)
     rows = [
         Row(f"read, {len(data) / 1e6:.1f} MB", compare(_working(reads), ROUNDS), VERTICES),
         Row("write", compare(_working(writes), ROUNDS), VERTICES),
+        _own("read as a character", lambda: character_from_pmx(read_pmx(data)), VERTICES),
+        _own("write a character of its own file", lambda: _pmx_of(character), VERTICES),
+        _own("write a character anew", lambda: _pmx_of(moved), VERTICES),
     ]
     return table("PMX, 100,000 vertices of mixed deform types", "vertices per second", rows)
 
@@ -159,6 +170,7 @@ def _vmd(folder: Path) -> str:
         tracks(file.bones), tracks(file.morphs), bone_curves(file.bones["interpolation"])
 
     ours = read_vmd(data)
+    anew = replace(clip_from_vmd(ours), document=None)
     reads: dict[str, Contender] = {"bunraku": prepared}
     views: dict[str, Contender] = {"bunraku": lambda: read_vmd(data)}
     writes: dict[str, Contender] = {"bunraku": lambda: vmd_bytes(ours)}
@@ -174,6 +186,8 @@ def _vmd(folder: Path) -> str:
         Row("read, by bone, curves decoded", compare(_working(reads), ROUNDS), 2 * KEYS),
         Row(f"read as records, {len(data) / 1e6:.1f} MB", compare(views, ROUNDS), 2 * KEYS),
         Row("write", compare(_working(writes), ROUNDS), 2 * KEYS),
+        _own("read as a clip", lambda: clip_from_vmd(read_vmd(data)), 2 * KEYS),
+        _own("write a clip anew", lambda: vmd_bytes(vmd_from_clip(anew)[0]), 2 * KEYS),
     ]
     return table("VMD, 100,000 bone keys and 100,000 morph keys", "keys per second", rows)
 
@@ -191,8 +205,18 @@ def _bvh(folder: Path) -> str:
     rows = [
         Row(f"read, {len(data) / 1e6:.1f} MB", compare(_working(reads), ROUNDS), FRAMES),
         Row("write", compare({"bunraku": lambda: bvh_bytes(made)}, ROUNDS), FRAMES),
+        _own("read as a figure", lambda: character_from_bvh(read_bvh(data)), FRAMES),
     ]
     return table("BVH, 2,000 frames of 60 joints", "frames per second", rows)
+
+
+def _pmx_of(character: Character) -> bytes:
+    return pmx_bytes(pmx_from_character(character)[0])
+
+
+def _own(name: str, contender: Contender, count: int) -> Row:
+    """What no peer does: into the model, with its units, and back."""
+    return Row(name, compare({"bunraku": contender}, ROUNDS), count)
 
 
 def _working(contenders: dict[str, Contender]) -> dict[str, Contender]:

@@ -61,10 +61,11 @@ def _target(offsets: Array) -> MorphTarget:
     """Offsets of the same vertex add up."""
     indices, moves = offsets["vertex"], metres(offsets["offset"])
     if (np.diff(indices) <= 0).any():
-        indices, places = np.unique(indices, return_inverse=True)
-        summed = np.zeros((len(indices), 3))
-        np.add.at(summed, places, moves)
-        moves = summed
+        order = np.argsort(indices, kind="stable")
+        indices, moves = indices[order], moves[order]
+    if (np.diff(indices) == 0).any():
+        first = np.flatnonzero(np.diff(indices, prepend=-1))
+        indices, moves = indices[first], np.add.reduceat(moves, first)
     return MorphTarget(indices, moves.astype(np.float32))
 
 
