@@ -15,6 +15,7 @@ void bind_kinematics(nb::module_& m);
 void bind_meshopt(nb::module_& m);
 void bind_posed(nb::module_& m);
 void bind_query(nb::module_& m);
+void bind_rig(nb::module_& m);
 void bind_rotation(nb::module_& m);
 void bind_sampling(nb::module_& m);
 void bind_skinning(nb::module_& m);
@@ -43,6 +44,8 @@ NB_MODULE(_core, m) {
   bind_meshopt(meshopt);
   nb::module_ query = m.def_submodule("query");
   bind_query(query);
+  nb::module_ rig = m.def_submodule("rig");
+  bind_rig(rig);
   nb::module_ rotation = m.def_submodule("rotation");
   bind_rotation(rotation);
   nb::module_ sampling = m.def_submodule("sampling");

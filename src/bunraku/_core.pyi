@@ -385,6 +385,42 @@ class posed:  # noqa: N801
         ) -> tuple[float, int, float, float] | None: ...
         def survey(self) -> tuple[int, int]: ...
 
+class rig:  # noqa: N801
+    """Appends and inverse kinematics; core/rig/rig.hpp says what the arrays hold. Results are the
+    same bits at every level."""
+
+    class Plan:
+        """A rig on a skeleton, in the order in which it is evaluated."""
+
+        def __init__(
+            self,
+            parents: NDArray[np.int32],
+            rest: NDArray[np.float64],
+            layers: NDArray[np.int32],
+            after_physics: NDArray[np.bool_],
+            append_nodes: NDArray[np.int32],
+            ratios: NDArray[np.float64],
+            append_kinds: NDArray[np.bool_],
+            chain_nodes: NDArray[np.int32],
+            steps: NDArray[np.float64],
+            link_nodes: NDArray[np.int32],
+            link_limits: NDArray[np.float64],
+        ) -> None: ...
+        @property
+        def order(self) -> NDArray[np.int32]: ...
+
+    @staticmethod
+    def solve(
+        plan: rig.Plan,
+        translations: NDArray[np.float64],
+        rotations: NDArray[np.float64],
+        scales: NDArray[np.float64],
+        ik: NDArray[np.bool_] | None,
+        keep_best: bool,
+        plain_step: bool,
+        out: NDArray[np.float64],
+    ) -> None: ...
+
 class rotation:  # noqa: N801
     """Operations on each element of broadcast arrays; core/rotation/kernel.cpp names them all.
 
