@@ -10,7 +10,7 @@ import pytest
 
 import bunraku
 from bunraku import RigError, Stage, UnsupportedError, bake, load
-from bunraku.model import Character, Skeleton
+from bunraku.model import Character, Clip, Expression, IkChain, Rig, Skeleton, Track
 
 
 @pytest.fixture(scope="module")
@@ -125,3 +125,48 @@ def test_progress_counts_up_to_the_end(stage: Stage, tmp_path: Path) -> None:
     assert len(seen) > 1
     assert seen == sorted(seen)
     assert seen[-1] == (baked.frames, baked.frames)
+
+
+def test_vmd_plays_on_the_model_as_the_motion_did(stage: Stage, tmp_path: Path) -> None:
+    bunraku.save(stage.character, tmp_path / "puppet.pmx")
+    baked = bake(stage, tmp_path / "out.vmd")
+    assert baked.notes == ()
+    model = load(tmp_path / "puppet.pmx")
+    (motion,) = bunraku.load_clips(tmp_path / "out.vmd")
+    again = Stage(model, motion)
+    assert again.notes == ()
+    times = stage.frame_times(30)[::7]
+    there, here = again.global_transforms(times), stage.global_transforms(times)
+    np.testing.assert_allclose(there[..., 3], here[..., 3], atol=1e-6)
+
+
+def test_vmd_has_thirty_frames_a_second(stage: Stage, tmp_path: Path) -> None:
+    with pytest.raises(UnsupportedError, match="30 frames a second"):
+        bake(stage, tmp_path / "out.vmd", fps=24)
+
+
+def test_vmd_says_when_switches_change(tmp_path: Path) -> None:
+    rig = Rig(chains=(IkChain(1, 0, (), 1, 1.0),))
+    character = Character(Skeleton(("a", "b"), [-1, 0]), rig=rig, expressions=(Expression("m"),))
+    tracks = (
+        Track("b", "ik", [0, 0.1, 0.2], [[1], [0], [0]], "STEP"),
+        Track("", "visible", [0, 0.2], [[1], [0]], "STEP"),
+        Track("m", "expression", [0, 0.2], [[0], [1]]),
+    )
+    bake(Stage(character, Clip("c", tracks)), tmp_path / "out.vmd")
+    (motion,) = bunraku.load_clips(tmp_path / "out.vmd")
+    found = {each.path: each for each in motion.tracks}
+    assert found["ik"].values[:, 0].tolist() == [1, 0, 0]
+    assert (found["ik"].times * 30).round().tolist() == [0, 3, 6]
+    assert found["visible"].values[:, 0].tolist() == [1, 1, 0]
+    assert found["expression"].key_count == 7
+
+
+def test_bvh_holds_the_skeleton_and_its_motion(stage: Stage, tmp_path: Path) -> None:
+    baked = bake(stage, tmp_path / "out.bvh", fps=10)
+    assert {note.code for note in baked.notes} <= {"track-dropped"}
+    again = load(tmp_path / "out.bvh")
+    nodes = [again.skeleton.names.index(name) for name in stage.character.skeleton.names]
+    times = stage.frame_times(10)
+    there = Stage(again, 0).global_transforms(times)[:, nodes]
+    np.testing.assert_allclose(there, stage.global_transforms(times), atol=1e-5)

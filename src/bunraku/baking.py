@@ -5,18 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from bunraku.errors import Note, RigError, UnsupportedError
-from bunraku.formats import save
+from bunraku.formats import save, save_clip
 from bunraku.formats.cache import Faces, write_npy, write_npz, write_obj, write_pc2
+from bunraku.model import Character, Pose, Track
 from bunraku.model.arrays import Float32, Float64
 from bunraku.motion import clip_from_pose
 from bunraku.skinning import Method
 from bunraku.stage import Deformation, Stage
 
-SUFFIXES = (".glb", ".gltf", ".npy", ".npz", ".pc2", ".obj")
+SUFFIXES = (".glb", ".gltf", ".vmd", ".bvh", ".npy", ".npz", ".pc2", ".obj")
 WORKING_SET = 32 << 20
 
 Progress = Callable[[int, int], None]
@@ -54,6 +57,9 @@ def bake(
 
     * ``.glb``, ``.gltf``: the character with the motion resampled onto its joints and morphs as
       LINEAR keys, in place of its own clips. Whoever plays it blends linearly.
+    * ``.vmd``: the motion alone, as keys of bones, morphs, IK switches and visibility; at 30
+      frames per second. What follows other bones, or IK, does so again in MMD.
+    * ``.bvh``: the skeleton and its motion.
     * ``.npy``: (frames, vertices, 3) float32 world-space positions.
     * ``.npz``: ``positions``, ``normals``, ``times`` and ``ranges``, (R, 6) int64 rows
       (start, stop, attachment, node, mesh, geometry).
@@ -83,7 +89,7 @@ def bake(
     if suffix not in SUFFIXES:
         raise UnsupportedError(f"{out}: expected a name ending in {', '.join(SUFFIXES)}")
     times = stage.frame_times(fps)
-    if suffix in (".glb", ".gltf"):
+    if suffix in (".glb", ".gltf", ".vmd", ".bvh"):
         return _bake_clip(stage, out, times, method, progress)
     if stage.vertex_count == 0:
         raise RigError(
@@ -123,19 +129,47 @@ def _bake_clip(
 ) -> Baked:
     character = stage.character
     name = stage.clip.name if stage.clip is not None else "rest"
-    clip = clip_from_pose(stage.pose(times), times, character, name)
+    pose = stage.pose(times)
+    clip = clip_from_pose(pose, times, character, name)
     notes = []
+    motion_only = out.suffix.lower() in (".vmd", ".bvh")
     left_out = [other.name for other in character.clips if other is not stage.clip]
-    if left_out:
+    if left_out and not motion_only:
         listed = ", ".join(repr(other) for other in left_out)
         notes.append(Note("clips-left-out", f"only {name!r} was written, not {listed}", str(out)))
     if method == "dqs":
         said = "joints were written; whoever plays the file blends them linearly, not by dqs"
         notes.append(Note("method-not-stored", said, str(out)))
-    save(replace(character, clips=(clip,)), out)
+    if out.suffix.lower() == ".vmd":
+        clip = replace(clip, tracks=(*clip.tracks, *_switches(pose, times, character)))
+    if motion_only:
+        notes += save_clip(clip, out, character)
+    else:
+        save(replace(character, clips=(clip,)), out)
     progress(len(times), len(times))
     working_set = len(times) * len(character.skeleton) * 80
     return Baked((out,), len(times), stage.vertex_count, method, working_set, tuple(notes))
+
+
+def _switches(pose: Pose, times: Float64, character: Character) -> Iterator[Track]:
+    """Weights of expressions in every frame, and switches where they change."""
+    for i, weights in enumerate(pose.expressions.T):
+        if weights.any():
+            yield Track(i, "expression", times, weights[:, None].astype(np.float32))
+    chains = character.rig.chains if character.rig is not None else ()
+    switches = [(chain.goal, on) for chain, on in zip(chains, pose.ik.T, strict=False)]
+    for goal, on in switches:
+        if not on.all():
+            yield _changes(goal, "ik", times, on)
+    if not pose.visible.all():
+        yield _changes("", "visible", times, pose.visible)
+
+
+def _changes(
+    target: int | str, path: Literal["ik", "visible"], times: Float64, on: npt.NDArray[np.bool_]
+) -> Track:
+    keys = np.flatnonzero(np.diff(on, prepend=~on[0]))
+    return Track(target, path, times[keys], on[keys, None].astype(np.float32), "STEP")
 
 
 def _range_rows(stage: Stage) -> np.ndarray[tuple[int, int], np.dtype[np.int64]]:

@@ -22,7 +22,10 @@ class Method(StrEnum):
 def bake(
     file: Annotated[Path, typer.Argument(help="The character.")],
     out: Annotated[
-        Path, typer.Option("--out", "-o", help=".glb, .gltf, .npy, .npz, .pc2 or .obj (a sequence)")
+        Path,
+        typer.Option(
+            "--out", "-o", help=".glb, .gltf, .vmd, .bvh, .npy, .npz, .pc2 or .obj (a sequence)"
+        ),
     ],
     motion: MotionFile = None,
     clip: ClipName = None,
@@ -33,8 +36,9 @@ def bake(
 ) -> None:
     """Play a clip on a character and write the result.
 
-    .glb and .gltf get the clip resampled onto the joints; .npy, .npz, .pc2 and .obj get world-space
-    vertices of all meshes. Frames lie at k/fps, from 0 up to and including the clip's end.
+    .glb and .gltf get the clip resampled onto the joints, .vmd and .bvh the motion alone; .npy,
+    .npz, .pc2 and .obj get world-space vertices of all meshes. Frames lie at k/fps, from 0 up to
+    and including the clip's end.
     """
     from rich.console import Console
     from rich.progress import Progress
