@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from bunraku.errors import FormatError, UnsupportedError
-from bunraku.formats import load, load_clips, save
+from bunraku.formats import load, load_clips, recognised, save, save_clip
+from tests.formats.mmd.sketch import VPD, pmd_sections, vmd_sections, whole_pmx
 from tests.formats.sketch import Sketch, triangle
+from tests.formats.test_bvh import PLAIN
 
 
 @pytest.fixture
@@ -74,3 +77,83 @@ def test_saving_to_an_unknown_suffix(animated: Path, tmp_path: Path):
     with pytest.raises(UnsupportedError, match=r"unknown suffix '\.fbx'; known are \.bvh, \.glb"):
         save(load(animated), tmp_path / "out.fbx")
     assert not (tmp_path / "out.fbx").exists()
+
+
+# ------------------------------------------------------------------------- MMD and captures
+
+MMD = {
+    "model.pmx": whole_pmx,
+    "model.pmd": lambda: b"".join(pmd_sections()),
+    "capture.bvh": lambda: PLAIN,
+}
+MOTIONS = {
+    "motion.vmd": lambda: b"".join(vmd_sections()),
+    "pose.vpd": lambda: VPD,
+    "capture.bvh": lambda: PLAIN,
+}
+
+
+@pytest.mark.parametrize("name", MMD)
+def test_figures_of_other_formats(tmp_path: Path, name: str):
+    path = tmp_path / name
+    path.write_bytes(MMD[name]())
+    character = load(path)
+    assert len(character.skeleton) > 1
+    assert recognised(path).load is not None
+
+
+@pytest.mark.parametrize("name", ["model.pmx", "model.pmd", "motion.vmd", "pose.vpd"])
+def test_mmd_is_recognised_by_its_first_bytes(tmp_path: Path, name: str):
+    path = tmp_path / "x.bin"
+    path.write_bytes((MMD | MOTIONS)[name]())
+    assert f".{name[-3:]}" in recognised(path).suffixes
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+def test_motions_of_other_formats_are_written_back_bit_for_bit(tmp_path: Path, name: str):
+    path = tmp_path / name
+    path.write_bytes(MOTIONS[name]())
+    (clip,) = load_clips(path)
+    character = load(path) if name.endswith("bvh") else None
+    out = tmp_path / f"out{path.suffix}"
+    assert save_clip(clip, out, character) == ()
+    assert out.read_bytes() == path.read_bytes()
+
+
+def test_a_motion_is_no_character_and_a_model_no_motion(tmp_path: Path):
+    (tmp_path / "a.vmd").write_bytes(b"".join(vmd_sections()))
+    (tmp_path / "a.pmx").write_bytes(whole_pmx())
+    with pytest.raises(UnsupportedError, match=r"a\.vmd: holds no character; known are \.bvh"):
+        load(tmp_path / "a.vmd")
+    with pytest.raises(UnsupportedError, match=r"a\.pmx: holds no clips; known are \.bvh"):
+        load_clips(tmp_path / "a.pmx")
+
+
+def test_motions_are_not_written_to_what_holds_none(animated: Path, tmp_path: Path):
+    (clip,) = load_clips(animated)
+    with pytest.raises(UnsupportedError, match=r"unknown suffix '\.glb'; known are \.bvh, \.vmd"):
+        save_clip(clip, tmp_path / "out.glb")
+    with pytest.raises(UnsupportedError, match="needs the character"):
+        save_clip(clip, tmp_path / "out.bvh")
+    assert not list(tmp_path.glob("out.*"))
+
+
+def test_a_figure_with_several_motions_is_a_capture_of_the_first(tmp_path: Path):
+    (tmp_path / "a.bvh").write_bytes(PLAIN)
+    character = load(tmp_path / "a.bvh")
+    assert save(character, tmp_path / "b.bvh") == ()
+    assert (tmp_path / "b.bvh").read_bytes() == PLAIN
+    twice = replace(character, clips=character.clips * 2)
+    assert [note.code for note in save(twice, tmp_path / "b.bvh")] == ["clips-dropped"]
+    assert save(replace(character, clips=()), tmp_path / "c.bvh") == ()
+    assert load(tmp_path / "c.bvh").clips[0].end == 0
+
+
+def test_a_pmd_is_saved_as_pmx(tmp_path: Path):
+    (tmp_path / "a.pmd").write_bytes(b"".join(pmd_sections()))
+    character = load(tmp_path / "a.pmd")
+    save(character, tmp_path / "a.pmx")
+    again = load(tmp_path / "a.pmx")
+    assert again.skeleton.names == character.skeleton.names
+    with pytest.raises(UnsupportedError, match=r"unknown suffix '\.pmd'"):
+        save(character, tmp_path / "b.pmd")
