@@ -41,6 +41,7 @@ from bunraku.model import (
     RollConstraint,
     Skeleton,
     Skin,
+    SphericalBlend,
     UvBind,
     differences,
 )
@@ -96,6 +97,18 @@ UNSAID = {
     "more than four influences": (
         figure(geometry=Geometry(TRIANGLE, joints=[[0, 1, 0, 1, 0]] * 3, weights=[[0.2] * 5] * 3)),
         "influences-limited",
+    ),
+    "SDEF where the mesh is bound elsewhere": (
+        figure(
+            skins=(Skin([0, 1]),),
+            geometry=Geometry(
+                TRIANGLE,
+                joints=[[0, 1]] * 3,
+                weights=[[0.75, 0.25]] * 3,
+                spherical=SphericalBlend([0], *[[[0, 0, 0]]] * 3),
+            ),
+        ),
+        "sdef-dropped",
     ),
     "two chains with one goal": (
         figure(rig=Rig(chains=(IkChain(1, 0, (), 1, 1.0),) * 2)),

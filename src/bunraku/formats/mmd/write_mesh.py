@@ -199,6 +199,9 @@ def _influences(
     spherical = np.zeros(len(weights), bool)
     if geometry.spherical is not None and placed.matrices is None:
         spherical[geometry.spherical.indices] = True
+    elif geometry.spherical is not None:
+        message = "SDEF centres of a mesh that does not stand where it was bound are left out"
+        notes.append(Note("sdef-dropped", message, f"attachments[{placed.attachment}]"))
     rank[spherical] = np.arange(weights.shape[1])
     order = np.argsort(rank, axis=1, kind="stable")[:, :INFLUENCES]
     width = order.shape[1]
