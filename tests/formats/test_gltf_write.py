@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Callable
 from dataclasses import replace
@@ -605,3 +606,28 @@ def test_the_validator_has_nothing_against_what_was_written(folder: Path):
     assert files
     found = {file.name: errors(report) for file, report in zip(files, validate(files), strict=True)}
     assert {name: messages for name, messages in found.items() if messages} == {}
+
+
+def test_pictures_of_other_kinds_become_png():
+    from PIL import Image as Pictures
+
+    made = {}
+    for kind, mode in (("BMP", "RGB"), ("TGA", "RGBA")):
+        out = io.BytesIO()
+        Pictures.new(mode, (2, 1), (255, 0, 0)).save(out, kind)
+        made[kind] = out.getvalue()
+    images = (
+        Image(made["BMP"], "image/bmp", "a"),
+        Image(made["TGA"], "image/x-tga", "b"),
+        Image(b"DDS junk", "image/vnd-ms.dds", "c"),
+    )
+    file, notes = gltf_from_character(Character(Skeleton((), np.zeros(0, np.int32)), images=images))
+    codes = [note.code for note in notes]
+    assert codes == ["image-converted", "image-converted", "image-kept"]
+    again = character_from_gltf(file).images
+    assert [image.mime_type for image in again] == ["image/png"] * 2 + ["image/vnd-ms.dds"]
+    for image, mode in zip(again[:2], ("RGB", "RGBA"), strict=True):
+        with Pictures.open(io.BytesIO(image.data)) as picture:
+            assert (picture.format, picture.mode, picture.size) == ("PNG", mode, (2, 1))
+            assert picture.getpixel((1, 0))[:3] == (255, 0, 0)
+    assert again[2].data == b"DDS junk"

@@ -117,7 +117,8 @@ class _Writer:
         images = self._list("images", len(places))
         for i, place in places.items():
             before = old.images[i] if i < len(old.images) else None
-            patch_image(images[place], before, new.images[i], self.builder, ("images", i))
+            where = ("images", i)
+            patch_image(images[place], before, new.images[i], self.builder, where, self.context)
         materials = self._list("materials", len(new.materials))
         for i, material in enumerate(new.materials):
             was = old.materials[i] if i < len(old.materials) else None

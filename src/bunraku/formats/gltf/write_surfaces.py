@@ -5,6 +5,7 @@ Specification: glTF 2.0, sections 3.8 (texture data) and 3.9 (materials).
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 from bunraku.formats.gltf.encoding import BufferBuilder, put
@@ -12,6 +13,8 @@ from bunraku.formats.gltf.schema import Context, Place
 from bunraku.model import Image, Material
 
 Tree = dict[str, Any]
+
+LARGEST = 1 << 26  # texels of a picture that is decoded
 
 
 def patch_material(
@@ -62,7 +65,12 @@ def _texture(root: Tree, image: int) -> int:
 
 
 def patch_image(
-    tree: Tree, old: Image | None, image: Image, builder: BufferBuilder, place: Place
+    tree: Tree,
+    old: Image | None,
+    image: Image,
+    builder: BufferBuilder,
+    place: Place,
+    context: Context,
 ) -> None:
     """Bring an image object from `old` (None: it is new) to `image`."""
     if image == old:
@@ -70,9 +78,31 @@ def patch_image(
     if old is None or old.name != image.name:
         put(tree, "name", image.name, "")
     if old is None or (old.data, old.mime_type) != (image.data, image.mime_type):
+        data, media = _said(image, place, context)
         tree.pop("uri", None)
-        tree["bufferView"] = builder.view(image.data)
-        tree["mimeType"] = image.mime_type or "image/png"
+        tree["bufferView"] = builder.view(data)
+        tree["mimeType"] = media
+
+
+def _said(image: Image, place: Place, context: Context) -> tuple[bytes, str]:
+    """Content and media type: glTF and its extensions know four kinds, others become PNG."""
+    media = image.mime_type or "image/png"
+    if media in ("image/png", "image/jpeg", "image/webp", "image/ktx2"):
+        return image.data, media
+    from PIL import Image as Pictures
+
+    try:
+        with Pictures.open(io.BytesIO(image.data)) as picture:
+            if picture.width * picture.height > LARGEST:
+                raise ValueError(f"{picture.size} are more than 2^26 texels")
+            out = io.BytesIO()
+            picture.convert("RGBA" if "A" in picture.getbands() else "RGB").save(out, "PNG")
+    # Pillow's decoders raise whatever their C libraries and struct give them.
+    except Exception as error:
+        context.note("image-kept", place, f"{media} is no kind that glTF knows, nor read: {error}")
+        return image.data, media
+    context.note("image-converted", place, f"{media} is no kind that glTF knows; written as PNG")
+    return out.getvalue(), "image/png"
 
 
 def writable_images(images: tuple[Image, ...], kept: int, context: Context) -> dict[int, int]:
