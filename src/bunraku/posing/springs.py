@@ -5,7 +5,7 @@ out of colliders. Where tails are now depends on where they have been: a motion 
 its start. What a clip says of the joints themselves is not heard.
 
 With H the joint's position, M its world matrix at rest under its parent's now, b the direction of
-the tail at rest, and one step of Verlet integration (VRMC_springBone 1.0):
+the tail at rest, and one step of Verlet integration (VRMC_springBone 1.0)::
 
     next = tail + (tail − previous tail) (1 − drag)
            + dt stiffness unit(M b) + dt gravity
