@@ -7,7 +7,7 @@ namespace bunraku::BUNRAKU_LEVEL::rotation {
 
 // The shortest turn from direction a to direction b, both of length 1. Its axis is a × b, and with
 // the half angle's sine |b - a|/2 and cosine |a + b|/2 no digit is lost near 0 or near 180 degrees.
-// Exactly opposite, every axis across a will do: it is a × e for the coordinate axis e that a is
+// Opposite to the last digit, every axis across a will do: it is a × e for the coordinate axis e that a is
 // least along, the first of equals.
 template <class T>
 BUNRAKU_LANES void shortest_turn(const Vector<T> a[3], const Vector<T> b[3], Vector<T> out[4]) {
@@ -19,7 +19,7 @@ BUNRAKU_LANES void shortest_turn(const Vector<T> a[3], const Vector<T> b[3], Vec
     difference[i] = obtuse ? sum[i] : gap[i];  // a × (a + b) = a × (b - a) = a × b
   }
   cross(a, difference, axis);
-  const Mask<T> opposite = obtuse & ((axis[0] == 0) & (axis[1] == 0) & (axis[2] == 0));
+  const Mask<T> none = rescale<T, 3>(axis, squared), opposite = none & obtuse, still = none & ~obtuse;
   if (any(opposite)) {
     const Vector<T> size[3] = {absolute<T>(a[0]), absolute<T>(a[1]), absolute<T>(a[2])};
     const Mask<T> least_x = (size[0] <= size[1]) & (size[0] <= size[2]);
@@ -29,12 +29,12 @@ BUNRAKU_LANES void shortest_turn(const Vector<T> a[3], const Vector<T> b[3], Vec
     Vector<T> across[3];
     cross(a, e, across);
     for (int i = 0; i < 3; ++i) axis[i] = opposite ? across[i] : axis[i];
+    squared = square<T, 3>(axis);
   }
   const Vector<T> half = splat<T>(static_cast<T>(0.5));
   const Vector<T> sine = half * root(square<T, 3>(gap)), cosine = half * root(square<T, 3>(sum));
-  const Mask<T> still = rescale<T, 3>(axis, squared);  // equal directions: no axis, and no turn
   const Vector<T> length = root(squared);
-  for (int i = 0; i < 3; ++i) out[i] = still ? Vector<T>{} : axis[i] / length * sine;
+  for (int i = 0; i < 3; ++i) out[i] = still ? Vector<T>{} : axis[i] / length * sine;  // equal directions: no turn
   out[3] = opposite ? Vector<T>{} : cosine;
   normalize<T, 4>(out);
 }

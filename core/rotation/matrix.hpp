@@ -98,7 +98,9 @@ inline void dominant_eigenvector(Vector<T> a[4][4], Vector<T> out[4]) {
     for (int p = 0; p < 3; ++p) {
       for (int q = p + 1; q < 4; ++q) {
         const Vector<T> gap = a[q][q] - a[p][p];
-        const Mask<T> done = absolute<T>(a[p][q]) <= Float<T>::kEpsilon / 8 * absolute<T>(gap);
+        const Vector<T> size = absolute<T>(a[p][q]), sizes = absolute<T>(a[p][p]) + absolute<T>(a[q][q]);
+        const T epsilon = Float<T>::kEpsilon;
+        const Mask<T> done = (size <= epsilon / 8 * absolute<T>(gap)) | (size <= epsilon * epsilon * sizes);
         if (!any(~done)) continue;
         const Vector<T> theta = gap / (done ? one : a[p][q] + a[p][q]);
         const Vector<T> steep = one / (absolute<T>(theta) + root(theta * theta + one));

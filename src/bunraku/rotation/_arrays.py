@@ -94,6 +94,11 @@ def _as_real_array(value: ArrayLike, layout: Layout) -> NDArray[Any]:
     return array
 
 
+def shape_of(value: ArrayLike) -> tuple[int, ...]:
+    """The shape; of an array without the half microsecond that `numpy.shape` thinks about it."""
+    return value.shape if isinstance(value, np.ndarray) else np.shape(value)
+
+
 def require_finite(v: Floats, noun: str) -> None:
     """Raise a RigError naming the first number (...) that is infinite or NaN."""
     wrong = np.argwhere(~np.isfinite(v))

@@ -25,6 +25,7 @@ from bunraku.rotation._arrays import (
     SCALAR,
     VECTOR,
     Floats,
+    shape_of,
 )
 from bunraku.rotation._elementwise import One, Two, elementwise, no_direction, not_finite
 from bunraku.rotation._fits import WEIGHT, fit, no_sum, no_weight
@@ -80,7 +81,7 @@ def from_matrix(matrix: ArrayLike) -> Floats:
     >>> from_matrix([[1, 0, 0, 2], [0, 1, 0, 0], [0, 0, 1, 0]])
     array([0., 0., 0., 1., 1., 0., 0., 0.])
     """
-    return _from_matrix4(matrix) if np.shape(matrix)[-2:] == (4, 4) else _from_matrix(matrix)
+    return _from_matrix4(matrix) if shape_of(matrix)[-2:] == (4, 4) else _from_matrix(matrix)
 
 
 def to_matrix(dq: ArrayLike) -> Floats:

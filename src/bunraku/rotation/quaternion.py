@@ -23,6 +23,7 @@ from bunraku.rotation._arrays import (
     SCALAR,
     VECTOR,
     Floats,
+    shape_of,
 )
 from bunraku.rotation._elementwise import One, Two, elementwise, no_direction, not_finite
 
@@ -272,7 +273,7 @@ def from_matrix(matrix: ArrayLike, *, nearest: bool = False) -> Floats:
     >>> from_matrix([[0, -1, 0], [1, 0, 0], [0, 0, 1]]).round(4)
     array([0.    , 0.    , 0.7071, 0.7071])
     """
-    rigid = np.shape(matrix)[-2:] == (4, 4)
+    rigid = shape_of(matrix)[-2:] == (4, 4)
     if nearest:
         return _nearest_rotation4(matrix) if rigid else _nearest_rotation(matrix)
     return _from_matrix4(matrix) if rigid else _from_matrix(matrix)
