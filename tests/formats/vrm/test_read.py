@@ -168,6 +168,16 @@ NOTED = {
         "humanoid-incomplete",
         "extensions.VRMC_vrm.humanoid",
     ),
+    "a bone that does not hang on the one above": (
+        figure_1(**bones_1(leftToes={"node": HAIR})),
+        "bone-apart",
+        "extensions.VRMC_vrm.humanoid",
+    ),
+    "thumbs named as in drafts": (
+        figure_1(**bones_1(leftThumbIntermediate={"node": HAIR})),
+        "thumbs-renamed",
+        "extensions.VRMC_vrm.humanoid",
+    ),
     "a morph that is not there": (
         figure_1(**expressions_1("aa", morphTargetBinds=[{"node": FACE, "index": 7}])),
         "dangling-reference",
@@ -295,6 +305,12 @@ def test_thumbs_of_0_x_start_one_bone_lower():
         HAIR + 2,
     ]
     assert character.facing == "-Z"
+
+
+def test_thumbs_of_drafts_are_named_as_in_0_x():
+    thumbs = {"leftThumbProximal": {"node": HAIR}, "leftThumbIntermediate": {"node": HAIR + 1}}
+    found = read(figure_1(**bones_1(**thumbs))).humanoid.bones
+    assert (found["leftThumbMetacarpal"], found["leftThumbProximal"]) == (HAIR, HAIR + 1)
 
 
 def test_expressions_of_1_0():

@@ -49,6 +49,7 @@ from tests.formats.vrm.figures import (
     loaded,
     read,
 )
+from tests.formats.vrm.three_vrm import seen
 
 HEAD = NODES["head"]
 
@@ -337,7 +338,10 @@ def test_a_gltf_with_a_humanoid_becomes_a_vrm_of_its_facing(tmp_path: Path):
     plain = replace(load(path), humanoid=Humanoid(NODES))
     for facing, name, version in (("+Z", "VRMC_vrm", "1.0"), ("-Z", "VRM", "0.0")):
         notes = save(replace(plain, facing=facing), tmp_path / "out.vrm")
-        assert [note.code for note in notes] == ["licence-assumed"]
+        codes = ["licence-assumed"]
+        if facing == "-Z":  # whose left arm points to its right
+            codes.append("not-in-t-pose")
+        assert [note.code for note in notes] == codes
         again = load(tmp_path / "out.vrm")
         assert (again.facing, dict(again.humanoid.bones)) == (facing, NODES)
         extensions = again.document.json["extensions"]
@@ -383,6 +387,54 @@ def test_a_vrm_saved_as_glb_stays_one(tmp_path: Path):
     character = loaded(rich_1(), tmp_path)
     assert save(character, tmp_path / "y.glb") == ()
     assert changed(load(tmp_path / "y.glb"), character) == []
+
+
+def test_materials_of_0_x_are_told_by_name_and_shaded_by_unity():
+    sketch = rich_0()
+    properties = [
+        {"name": "skin", "shader": "VRM/MToon", "vectorProperties": {"_Color": [1, 1, 1, 1]}},
+        {"name": "eyes", "shader": "VRM/MToon", "vectorProperties": {"_Color": [1, 1, 1, 1]}},
+    ]
+    sketch.tree["extensions"]["VRM"]["materialProperties"] = properties
+    character = read(sketch)
+    skin = replace(character.materials[0], name="fur", base_color=(0.5, 0.0, 1.0, 0.25))
+    hat = replace(skin, name="hat")
+    materials = (skin, *character.materials[1:], hat)
+    after = json_of(replace(character, materials=materials))["extensions"]["VRM"]
+    (group,) = after["blendShapeMaster"]["blendShapeGroups"]
+    assert group["materialValues"][0]["materialName"] == "fur"
+    fur, eyes = after["materialProperties"]
+    assert (fur["name"], fur["shader"]) == ("fur", "VRM/MToon")
+    np.testing.assert_allclose(fur["vectorProperties"]["_Color"], [0.735357, 0, 1, 0.25], atol=1e-6)
+    assert eyes == properties[1]
+
+
+@pytest.mark.parametrize("angle", [0, 35, 90])
+def test_arms_that_hang_are_noted(angle: int):
+    sketch = bare_figure()
+    half = math.radians(angle) / 2
+    turn = [0, 0, -math.sin(half), math.cos(half)]  # lowers the left arm
+    sketch.tree["nodes"][NODES["leftUpperArm"]]["rotation"] = turn
+    character = replace(read(sketch), humanoid=Humanoid(NODES))
+    _, notes = vrm_from_character(replace(character, document=None))
+    hanging = [note.message for note in notes if note.code == "not-in-t-pose"]
+    assert len(hanging) == (angle > 0)
+    assert not hanging or hanging[0].startswith(f"the arms rest {angle}° off the T-pose")
+
+
+def test_a_model_of_mmd_becomes_a_vrm(corpus: Path, tmp_path: Path):
+    name = "yohawing__unity-mmd-loader__HumanoidSampleModel.pmx"
+    character = load(corpus / "vrm_mmd" / name)
+    notes = save(character, tmp_path / "x.vrm")
+    assert {"licence-assumed", "rig-dropped"} <= {note.code for note in notes}
+    again = load(tmp_path / "x.vrm")
+    assert again.humanoid == character.humanoid
+    assert again.facing == "+Z"
+    (report,) = seen([tmp_path / "x.vrm"])
+    assert "error" not in report, report
+    assert report["bones"] == dict(character.humanoid.bones)
+    (report,) = validate([tmp_path / "x.vrm"])
+    assert errors(report) == []
 
 
 def test_mmd_rules_have_no_place():

@@ -72,7 +72,7 @@ def _extended(character: Character, file: GltfFile, context: Context) -> Charact
         character = replace(
             character,
             expressions=expressions,
-            humanoid=read_humanoid(extension, is_old),
+            humanoid=read_humanoid(extension, is_old, skeleton),
             facing="-Z" if is_old else "+Z",
         )
         (note_licence_0 if is_old else note_licence_1)(extension)

@@ -12,6 +12,7 @@ from typing import Literal, cast
 
 from bunraku.errors import FormatError
 from bunraku.formats.gltf.schema import Context, Place, spell
+from bunraku.formats.vrm.descent import spans
 from bunraku.formats.vrm.fields import Fields, Tree
 from bunraku.formats.vrm.names import AXES, RANGE_MAPS, THUMBS_OF_0
 from bunraku.model import (
@@ -32,8 +33,10 @@ CONSTRAINT = "VRMC_node_constraint"
 LINEAR_CURVE = [0, 0, 0, 1, 1, 1, 1, 0]
 
 
-def read_humanoid(extension: Fields, old: bool) -> Humanoid | None:
+def read_humanoid(extension: Fields, old: bool, skeleton: Skeleton) -> Humanoid | None:
     """Who plays which bone; None without a humanoid object.
+
+    Drafts of 1.0 named thumbs as 0.x does; what has a middle joint of that name is read so.
 
     Raises:
         FormatError: a bone that two nodes play, or a node that plays two bones.
@@ -44,7 +47,11 @@ def read_humanoid(extension: Fields, old: bool) -> Humanoid | None:
         return None
     bones: dict[str, int] = {}
     players: dict[int, str] = {}
-    for name, fields in _bones(human, old):
+    named = _bones(human, old)
+    if not old and any(name.endswith("ThumbIntermediate") for name, _ in named):
+        human.note("thumbs-renamed", "thumbs have the names of VRM 0.x; read as such")
+        named = [(THUMBS_OF_0.get(name, name), fields) for name, fields in named]
+    for name, fields in named:
         if name not in PARENTS:
             fields.note("unknown-bone", f"{name[:40]!r} is no bone of a humanoid; left out")
             continue
@@ -63,6 +70,15 @@ def read_humanoid(extension: Fields, old: bool) -> Humanoid | None:
     if humanoid.missing:
         message = f"nobody plays {', '.join(humanoid.missing)}, which VRM requires"
         human.note("humanoid-incomplete", message)
+    ranks, ends = spans(skeleton)
+    for bone, node in humanoid.bones.items():
+        above = humanoid.parent(bone)
+        if above is None:
+            continue
+        parent = humanoid.bones[above]
+        if not ranks[parent] < ranks[node] < ends[parent]:
+            message = f"{bone}, node {node}, is not below {above}, node {parent}"
+            human.note("bone-apart", message)
     return humanoid
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from bunraku.errors import FormatError
 from bunraku.formats.binary import Budget
 from bunraku.formats.gltf.schema import spell
+from bunraku.formats.vrm.descent import spans
 from bunraku.formats.vrm.fields import Fields, Tree
 from bunraku.model import Collider, Skeleton, Spring, SpringJoint
 
@@ -86,7 +87,7 @@ class SpringReader:
 
     def _is_above(self, node: int, child: int) -> bool:
         if self._spans is None:
-            self._spans = _spans(self.skeleton)
+            self._spans = spans(self.skeleton)
         ranks, ends = self._spans
         return ranks[node] < ranks[child] < ends[node]
 
@@ -155,26 +156,6 @@ class SpringReader:
             self._colliders(fields, groups),
             fields.index("center", "nodes"),
         )
-
-
-def _spans(skeleton: Skeleton) -> tuple[list[int], list[int]]:
-    """Rank of each node, depth first, and the rank after its last descendant."""
-    count = len(skeleton)
-    ends = [1] * count  # at first: how many nodes there are from here down
-    for node in skeleton.order[::-1].tolist():
-        parent = int(skeleton.parents[node])
-        if parent >= 0:
-            ends[parent] += ends[node]
-    ranks, free, roots = [0] * count, [0] * count, 0
-    for node in skeleton.order.tolist():
-        parent = int(skeleton.parents[node])
-        ranks[node] = roots if parent < 0 else free[parent]
-        free[node] = ranks[node] + 1
-        if parent < 0:
-            roots += ends[node]
-        else:
-            free[parent] += ends[node]
-    return ranks, [rank + size for rank, size in zip(ranks, ends, strict=True)]
 
 
 def _collider_1(fields: Fields) -> Collider | None:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from bunraku.errors import Note, UnsupportedError
 from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.gltf.schema import KINDS, Context
@@ -31,8 +33,12 @@ from bunraku.formats.vrm.write_rig import (
     write_look_at_1,
 )
 from bunraku.formats.vrm.write_springs import springs_0, springs_1, uses_extended
-from bunraku.model import Character, Humanoid, Rig
+from bunraku.model import Character, Humanoid, Rig, Skeleton
+from bunraku.model.arrays import Float64
+from bunraku.rotation import quaternion
 
+# How far arms may hang before it is worth saying, radians: 10°.
+T_POSE_TOLERANCE = 0.175
 LICENCE = "https://vrm.dev/licenses/1.0/"
 
 
@@ -109,6 +115,36 @@ def is_vrm(file: GltfFile) -> bool:
     return VRM_0 in extensions or VRM_1 in extensions
 
 
+def arms_off_t_pose(character: Character) -> float:
+    """The larger angle, radians, between an upper arm at rest and its side; 0 without arms."""
+    skeleton, humanoid = character.skeleton, character.humanoid
+    if humanoid is None:
+        return 0.0
+    angles = [0.0]
+    for side, x in (("left", 1.0), ("right", -1.0)):
+        shoulder, elbow = (humanoid.bones.get(f"{side}{b}") for b in ("UpperArm", "LowerArm"))
+        if shoulder is None or elbow is None:
+            continue
+        place = np.zeros(3)
+        node = elbow
+        while node >= 0 and node != shoulder:
+            place = _in_parent(skeleton, node, place)
+            node = int(skeleton.parents[node])
+        arm = place
+        while node >= 0:
+            arm = _in_parent(skeleton, node, arm) - skeleton.translations[node]
+            node = int(skeleton.parents[node])
+        length = float(np.linalg.norm(arm))
+        outwards = x * arm[0] * (-1 if character.facing == "-Z" else 1)
+        angles.append(float(np.arccos(np.clip(outwards / length, -1, 1))) if length > 0 else 0.0)
+    return max(angles)
+
+
+def _in_parent(skeleton: Skeleton, node: int, place: Float64) -> Float64:
+    turned = quaternion.rotate(skeleton.rotations[node], skeleton.scales[node] * place)
+    return np.asarray(skeleton.translations[node] + turned, np.float64)
+
+
 class _Writer:
     def __init__(self, file: GltfFile, old: Character, new: Character, context: Context) -> None:
         self.file, self.old, self.new, self.context = file, old, new, context
@@ -130,10 +166,8 @@ class _Writer:
         writer = ExpressionWriter(self.old, self.new, self.context)
         (writer.write_0 if self.version == VRM_0 else writer.write_1)(extension)
         self._rig(extension)
-        if self.version == VRM_0 and (
-            self.is_new or len(self.new.materials) > len(self.old.materials)
-        ):
-            _fill_0(extension, self.tree)
+        if self.version == VRM_0:
+            self._shading_0(extension)
         self.extensions[self.version] = extension
         self.tree["extensions"] = self.extensions
         if self.is_new:
@@ -173,6 +207,13 @@ class _Writer:
         if humanoid.missing:
             message = f"nobody plays {', '.join(humanoid.missing)}, which VRM requires"
             self.context.note("humanoid-incomplete", ("humanoid",), message)
+        hanging = arms_off_t_pose(self.new)
+        if hanging > T_POSE_TOLERANCE:
+            message = (
+                f"the arms rest {np.degrees(hanging):.0f}° off the T-pose that VRM requires; other"
+                " programs will be that much off in every motion"
+            )
+            self.context.note("not-in-t-pose", ("skeleton",), message)
 
     def _rig(self, extension: Tree) -> None:
         old, new = self.old.rig or Rig(), self.new.rig or Rig()
@@ -207,25 +248,45 @@ class _Writer:
             message = f"{len(nodes) - count} nodes were added for spring tails that are no nodes"
             self.context.note("nodes-added", ("nodes", count), message)
 
+    def _shading_0(self, extension: Tree) -> None:
+        """Material properties of 0.x, which programs heed before those of glTF."""
+        if self.is_new:
+            extension.setdefault("firstPerson", {})
+            extension.setdefault("blendShapeMaster", {"blendShapeGroups": []})
+            extension.setdefault("secondaryAnimation", {"boneGroups": [], "colliderGroups": []})
+            extension.setdefault("materialProperties", [])
+        properties = list(extension.get("materialProperties") or ())
+        for i, material in enumerate(self.new.materials):
+            if i >= len(self.old.materials) and len(properties) == i:
+                properties.append({**_PLAIN_MATERIAL, "name": material.name})
+            if i >= min(len(self.old.materials), len(properties)):
+                continue
+            was = self.old.materials[i]
+            if was.name != material.name:
+                properties[i] = {**properties[i], "name": material.name}
+            vectors = properties[i].get("vectorProperties") or {}
+            if was.base_color != material.base_color and "_Color" in vectors:
+                red, green, blue, alpha = material.base_color
+                color = [*map(_encoded, (red, green, blue)), alpha]
+                vectors = {**vectors, "_Color": color}
+                properties[i] = {**properties[i], "vectorProperties": vectors}
+        if properties != list(extension.get("materialProperties") or ()):
+            extension["materialProperties"] = properties
 
-def _fill_0(extension: Tree, tree: Tree) -> None:
-    """Parts every VRM 0.x has, empty; one entry of material properties for each material."""
-    extension.setdefault("firstPerson", {})
-    extension.setdefault("blendShapeMaster", {"blendShapeGroups": []})
-    extension.setdefault("secondaryAnimation", {"boneGroups": [], "colliderGroups": []})
-    materials = tree.get("materials", [])
-    properties = list(extension.get("materialProperties") or ())
-    for material in materials[len(properties) :]:
-        properties.append(
-            {
-                "name": material.get("name", ""),
-                "shader": "VRM_USE_GLTFSHADER",
-                "renderQueue": -1,
-                "floatProperties": {},
-                "vectorProperties": {},
-                "textureProperties": {},
-                "keywordMap": {},
-                "tagMap": {},
-            }
-        )
-    extension["materialProperties"] = properties
+
+_PLAIN_MATERIAL: Tree = {
+    "shader": "VRM_USE_GLTFSHADER",
+    "renderQueue": -1,
+    "floatProperties": {},
+    "vectorProperties": {},
+    "textureProperties": {},
+    "keywordMap": {},
+    "tagMap": {},
+}
+
+
+def _encoded(linear: float) -> float:
+    """A linear colour as Unity keeps it: sRGB (IEC 61966-2-1)."""
+    if linear <= 0.0031308:
+        return 12.92 * linear
+    return float(1.055 * linear ** (1 / 2.4) - 0.055)

@@ -45,7 +45,7 @@ def character_from_vrma(file: GltfFile) -> Character:
         extension = None if root is None else root.fields(VRMA)
         if extension is None:
             raise FormatError(f"{file.source}: extensions: {VRMA} is missing")
-        humanoid = read_humanoid(extension, old=False)
+        humanoid = read_humanoid(extension, False, character.skeleton)
         expressions = expression_nodes(extension)
         gaze = extension.fields("lookAt")
         gaze_node = None if gaze is None else gaze.index("node", "nodes")

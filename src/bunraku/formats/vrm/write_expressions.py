@@ -123,7 +123,10 @@ class ExpressionWriter:
 
     def write_0(self, extension: Tree) -> None:
         """Bring `extension` (VRM 0.x) to the expressions of the character."""
-        if self._same():
+        # 0.x says by name which material is meant
+        names = [[material.name for material in each.materials] for each in (self.old, self.new)]
+        renamed = names[0] != names[1][: len(names[0])]
+        if self._same() and not renamed:
             return
         master = dict(extension.get("blendShapeMaster") or {})
         before = master.get("blendShapeGroups") or []
@@ -131,7 +134,7 @@ class ExpressionWriter:
         for i, expression in enumerate(self.new.expressions):
             was = self.old.expressions[i] if i < len(self.old.expressions) else None
             tree = before[i] if was is not None else {}
-            if was is None or not self._equal(was, expression):
+            if was is None or renamed or not self._equal(was, expression):
                 tree = self._group_0(tree, expression, ("expressions", i))
             groups.append(tree)
         master["blendShapeGroups"] = groups
