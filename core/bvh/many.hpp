@@ -5,6 +5,7 @@
 // one instruction of a long chain after the other. With several rays in hand there is always
 // something else to do. Each ray gets the answer it would get alone.
 
+#include "bvh/later.hpp"
 #include "bvh/traverse.hpp"
 
 namespace bunraku::BUNRAKU_LEVEL::bvh {
@@ -27,14 +28,16 @@ BUNRAKU_INLINE void fetch(const TreeView& tree, std::int32_t what) {
 // Rays that walk by turns: while one waits for its next node, others go on.
 inline constexpr int kTurns = 16;
 
-template <typename Result>
+template <bool kOrdered, typename Result>
 struct Walker {
   Task<Result> task;
   std::int32_t current;
-  Waiting* top;
-  Waiting stack[kStack];
+  Later<kOrdered> later;
 };
 
+// With `kOrdered` children are entered from the nearest to the farthest; where one hit is enough, that
+// takes longer than it saves.
+//
 // start(ray, index) prepares a ray and says whether it is worth a walk; visit(packet, ray,
 // result) tests a packet and may end the walk by returning true; finish(index, ray, result)
 // takes the answer, `nothing` to begin with.
@@ -44,16 +47,17 @@ struct Walker {
 template <bool kOrdered, typename Result, typename Start, typename Visit, typename Finish>
 BUNRAKU_INLINE void walk_by_turns(const TreeView& tree, std::int64_t begin, std::int64_t end, const Result& nothing,
                                   Start start, Visit visit, Finish finish) {
-  Walker<Result> walkers[kTurns];
-  int at_node[kTurns], at_packet[kTurns], nodes = 0, packets = 0;
+  using Each = Walker<kOrdered, Result>;
+  Each walkers[kTurns];
+  int at_node[kTurns + 1], at_packet[kTurns + 1], nodes = 0, packets = 0;
   std::int64_t next = begin;
-  const auto engage = [&](Walker<Result>& walker) {
+  const auto engage = [&](Each& walker) {
     Task<Result>& task = walker.task;
     while (next < end) {
       task.index = next++;
       task.result = nothing;
       if (start(task.ray, task.index) && tree.root != kEmpty) {
-        walker.top = walker.stack;
+        walker.later.clear();
         walker.current = tree.root;
         return true;
       }
@@ -63,13 +67,15 @@ BUNRAKU_INLINE void walk_by_turns(const TreeView& tree, std::int64_t begin, std:
   };
   // Where the walker goes on, with a new ray if it is done with its own.
   const auto place = [&](int w) {
-    Walker<Result>& walker = walkers[w];
+    Each& walker = walkers[w];
     if (walker.current == kEmpty) {
       finish(walker.task.index, walker.task.ray, walker.task.result);
       if (!engage(walker)) return;
     }
     fetch(tree, walker.current);
-    (walker.current >= 0 ? at_node[nodes++] : at_packet[packets++]) = w;
+    at_node[nodes] = at_packet[packets] = w;  // in both, to be kept in one: another coin toss less
+    nodes += walker.current >= 0;
+    packets += walker.current < 0;
   };
   for (int w = 0; w < kTurns && engage(walkers[w]); ++w) place(w);
   while (nodes + packets > 0) {
@@ -77,18 +83,24 @@ BUNRAKU_INLINE void walk_by_turns(const TreeView& tree, std::int64_t begin, std:
       const int count = nodes;
       nodes = 0;
       for (int i = 0; i < count; ++i) {
-        Walker<Result>& walker = walkers[at_node[i]];
-        walker.current = descend<kOrdered>(tree.nodes[walker.current], walker.task.ray, Slabs(walker.task.ray), walker.stack, walker.top);
+        Each& walker = walkers[at_node[i]];
+        const Node& node = tree.nodes[walker.current];
+        Eight near;
+        const Mask met = meet(node.plane, walker.task.ray, Slabs(walker.task.ray), near);
+        walker.later.push(node, met, near);
+      }
+      for (int i = 0; i < count; ++i) {
+        Each& walker = walkers[at_node[i]];
+        walker.current = walker.later.pop(walker.task.ray);
         place(at_node[i]);
       }
     } while (nodes > kTurns / 2);
     const int count = packets;
     packets = 0;
     for (int i = 0; i < count; ++i) {
-      Walker<Result>& walker = walkers[at_packet[i]];
+      Each& walker = walkers[at_packet[i]];
       Task<Result>& task = walker.task;
-      walker.current = visit(~walker.current, task.ray, task.result) ? kEmpty
-                                                                    : next_waiting(walker.stack, walker.top, task.ray);
+      walker.current = visit(~walker.current, task.ray, task.result) ? kEmpty : walker.later.pop(task.ray);
       place(at_packet[i]);
     }
   }

@@ -60,9 +60,7 @@ BUNRAKU_INLINE std::int32_t next_waiting(const Waiting* stack, Waiting*& top, co
   return kEmpty;
 }
 
-// From a node to the closest of its children that the ray meets; the others wait. Without order,
-// to any of them: where one hit is enough, sorting takes longer than it saves.
-template <bool kOrdered = true>
+// From a node to the closest of its children that the ray meets; the others wait.
 BUNRAKU_INLINE std::int32_t descend(const Node& node, const Ray& ray, const Slabs& slabs, const Waiting* stack,
                                     Waiting*& top) {
   Eight depths;
@@ -73,13 +71,6 @@ BUNRAKU_INLINE std::int32_t descend(const Node& node, const Ray& ray, const Slab
   if (met == 0) return node.child[first];
   alignas(32) float near[kWidth];
   store(near, depths);
-  if constexpr (!kOrdered) {
-    for (; met != 0; met &= met - 1) {
-      const int lane = lowest(met);
-      *top++ = {node.child[lane], near[lane]};
-    }
-    return node.child[first];
-  }
   const int second = lowest(met);
   met &= met - 1;
   if (met == 0) {
