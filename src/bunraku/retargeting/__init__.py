@@ -10,11 +10,8 @@ from bunraku.errors import Note, RigError
 from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.vrm import is_vrma
 from bunraku.model import Character, Clip, Pose, Track
-from bunraku.model.arrays import Float64
 from bunraku.motion import bind, clip_from_pose, sample
-from bunraku.posing.constraints import constrain
-from bunraku.posing.expressions import applied
-from bunraku.posing.kinematics import global_transforms
+from bunraku.posing.evaluate import evaluate
 from bunraku.retargeting.faces import GAZE, expression_tracks, gaze_tracks
 from bunraku.retargeting.figure import Figure
 from bunraku.retargeting.mmd_figure import standard_mmd_skeleton
@@ -84,7 +81,7 @@ def _sampled_tracks(
     if end - times[-1] > 1e-6:
         times = np.append(times, end)
     poses = [
-        transferred(source, _globals(source.character, sample(bound, part)), target)
+        transferred(source, evaluate(source.character, sample(bound, part))[1], target)
         for part in np.array_split(times, -(-len(times) // _BLOCK))
     ]
     nodes = sorted({*target.bones.values(), carrier(target)})
@@ -97,13 +94,6 @@ def _sampled_tracks(
     ]
     notes = [note for note in bound.notes if "expression" not in note.message]
     return [*clip.tracks, *off], notes
-
-
-def _globals(character: Character, pose: Pose) -> Float64:
-    pose = applied(character, pose)
-    if character.rig is not None:
-        pose = constrain(character.skeleton, character.rig, pose)
-    return global_transforms(character.skeleton, pose)
 
 
 def _joined(poses: list[Pose]) -> Pose:
