@@ -21,9 +21,11 @@ from bunraku.formats.mmd import (
     VpdFile,
     VpdMorph,
     bone_curves,
+    character_from_pmx,
     clip_from_vmd,
     clip_from_vpd,
     encode_bone_curves,
+    pmx_from_character,
     read_vmd,
     read_vpd,
     vmd_bytes,
@@ -33,6 +35,8 @@ from bunraku.formats.mmd import (
 )
 from bunraku.model import Character, Clip, Skeleton, Track, differences
 from bunraku.motion import bind
+from bunraku.rotation import quaternion
+from bunraku.stage import Stage
 from tests.formats.mmd.sketch import VPD, vmd_sections
 
 TURN = [0.0, 0, 0, 1]
@@ -285,8 +289,6 @@ def test_names_that_are_the_same_in_fifteen_bytes_are_noted():
 
 
 def test_rest_rotations_are_taken_out():
-    from bunraku.rotation import quaternion
-
     rng = np.random.default_rng(3)
     rest = quaternion.normalize(rng.normal(size=(2, 4)))
     turn = quaternion.normalize(rng.normal(size=4))
@@ -305,6 +307,25 @@ def test_rest_rotations_are_taken_out():
     assert abs(float(np.dot(found, expected))) == pytest.approx(1)
     moved = quaternion.rotate(rest[0], [0.5, 0, 0])
     np.testing.assert_allclose(track(again, "translation", "b").values[0], moved, rtol=1e-5)
+
+
+def test_a_figure_that_faces_backwards_moves_as_its_model_does():
+    """Model and motion are turned half way round together."""
+    rng = np.random.default_rng(4)
+    rest, turns = (quaternion.normalize(rng.normal(size=(2, 4))) for _ in range(2))
+    places = rng.normal(size=(2, 3))
+    tracks = (
+        Track(0, "rotation", [0], turns[:1]),
+        Track(1, "rotation", [0], turns[1:]),
+        Track(1, "translation", [0], places[1:] + 1),
+    )
+    clip = Clip("c", tracks)
+    figure = Character(Skeleton(("a", "b"), [-1, 0], places, rest), facing="-Z")
+    model = character_from_pmx(pmx_from_character(figure)[0])
+    motion = clip_from_vmd(vmd_from_clip(clip, figure)[0])
+    expected = Stage(figure, clip).global_transforms(0)[0, :, :, 3] * [-1, 1, -1]
+    found = Stage(model, motion).global_transforms(0)[0, :, :, 3]
+    np.testing.assert_allclose(found, expected, atol=1e-6)
 
 
 # ------------------------------------------------------------------------- poses

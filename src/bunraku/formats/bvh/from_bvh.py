@@ -86,7 +86,7 @@ def clip_from_bvh(file: BvhFile) -> Clip:
 
 
 def _tracks(file: BvhFile, notes: list[Note]) -> Iterator[Track]:
-    times = np.arange(len(file.values)) * file.frame_time
+    times: Array = np.arange(len(file.values)) * file.frame_time
     for i, (joint, first) in enumerate(zip(file.joints, file.first_channels, strict=True)):
         if not joint.channels:
             continue
@@ -98,18 +98,19 @@ def _tracks(file: BvhFile, notes: list[Note]) -> Iterator[Track]:
         if not whole.any():
             continue
         # tracks without gaps share their times
-        values, moments = (columns, times) if whole.all() else (columns[whole], times[whole])
+        moments: Array = times if whole.all() else times[whole]
+        values: Array = columns if whole.all() else columns[whole]
         moves = [k for k, name in enumerate(joint.channels) if name.endswith("position")]
         if moves:
             places = np.tile(np.array(joint.offset, np.float64), (len(values), 1))
             for k in moves:
                 places[:, "XYZ".index(joint.channels[k][0])] = values[:, k]
-            yield Track(joint.name, "translation", moments, places)  # type: ignore[arg-type]
+            yield Track(joint.name, "translation", moments, places.astype(np.float32))
         turns = [k for k, name in enumerate(joint.channels) if name.endswith("rotation")]
         if turns:
             order = [joint.channels[k][0] for k in turns]
             rotations = continuous(_rotations(np.radians(values[:, turns]), order))
-            yield Track(joint.name, "rotation", moments, rotations)  # type: ignore[arg-type]
+            yield Track(joint.name, "rotation", moments, rotations.astype(np.float32))
 
 
 def _rotations(angles: Array, axes: list[str]) -> Array:

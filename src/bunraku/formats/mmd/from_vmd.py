@@ -68,16 +68,16 @@ def clip_from_vpd(file: VpdFile) -> Clip:
     """
     made: dict[tuple[str, str], Track] = {}
     notes = list(file.notes)
-    rest = [0.0]
+    now = np.zeros(1)
     for bone in file.posed:
         move, turn = metres([bone.translation]), _rotations(np.array([bone.rotation]))
         if move.any():
             key = (bone.name, "translation")
-            made[key] = Track(bone.name, "translation", rest, move, relative=True)  # type: ignore[arg-type]
+            made[key] = Track(bone.name, "translation", now, move, relative=True)
         key = (bone.name, "rotation")
-        made[key] = Track(bone.name, "rotation", rest, turn)  # type: ignore[arg-type]
+        made[key] = Track(bone.name, "rotation", now, turn)
     for morph in file.morphs:
-        track = Track(morph.name, "expression", rest, [[morph.weight]])  # type: ignore[arg-type]
+        track = Track(morph.name, "expression", now, np.array([[morph.weight]], np.float32))
         made[morph.name, "expression"] = track
     unread = len(file.bones) - len(file.posed)
     if unread:
@@ -143,8 +143,8 @@ def _switches(file: VmdFile) -> Iterator[Track]:
     frames = sorted(keys)
     if not frames:
         return
-    shown = [[float(keys[frame].visible != 0)] for frame in frames]
-    yield Track("", "visible", np.array(frames) / FRAME_RATE, shown, "STEP")  # type: ignore[arg-type]
+    shown = np.array([[keys[frame].visible != 0] for frame in frames], np.float32)
+    yield Track("", "visible", np.array(frames) / FRAME_RATE, shown, "STEP")
     states: dict[str, dict[int, float]] = {}
     for frame in frames:
         for raw, on in keys[frame].ik.tolist():
@@ -153,7 +153,9 @@ def _switches(file: VmdFile) -> Iterator[Track]:
     for name, switches in states.items():
         if name:
             times = np.array(list(switches)) / FRAME_RATE
-            yield Track(name, "ik", times, [[on] for on in switches.values()], "STEP")  # type: ignore[arg-type]
+            yield Track(
+                name, "ik", times, np.array([*switches.values()], np.float32)[:, None], "STEP"
+            )
 
 
 def _numbers(values: Array, section: str, notes: list[Note]) -> Array:

@@ -4,7 +4,8 @@ Keys stay keys: what lies between two is written as the same straight line or cu
 no such keys (cubic splines, times between frames) has to be baked at 30 frames a second first.
 
 MMD's bones have no rest rotation. For a figure whose nodes have one, rotations and offsets are
-turned into the axes of its rest in the world, in which `pmx_from_character` writes its bones.
+turned into the axes of its rest in the world, in which `pmx_from_character` writes its bones;
+and half a turn further for a figure that faces −Z.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from bunraku.formats.mmd.vmd import BONE_KEY, IK_STATE, MORPH_KEY, PropertyKey, 
 from bunraku.formats.mmd.vmd_curves import LINEAR, encode_bone_curves, physics_switch
 from bunraku.formats.mmd.vpd import VpdBone, VpdFile, VpdMorph
 from bunraku.formats.mmd.write_bones import bone_name
+from bunraku.formats.mmd.write_mesh import turned
 from bunraku.formats.mmd.write_morphs import target_name
 from bunraku.model import Character, Clip, Track, differences
 from bunraku.model.names import CP932, name_key
@@ -229,21 +231,25 @@ class _Targets:
                     " rest; a motion of them needs the character"
                 )
             values = values - self.character.skeleton.translations[node]
-        if node is None or self.rest is None:
+        if node is None or self.rest is None or self.character is None:
             return values
-        return np.asarray(quaternion.rotate(self.rest[0][node], values))
+        offsets = np.asarray(quaternion.rotate(self.rest[0][node], values))
+        return turned(offsets, self.character.facing)
 
     def _turns(self, track: Track) -> Array:
         """(K, 4) rotations from rest in the world's axes."""
         values = _keys(track)
         values = np.where(values.any(axis=1, keepdims=True), values, [0.0, 0.0, 0.0, 1.0])
         node = self._node(track)
-        if node is None or self.rest is None or self.rest[2][node]:
+        if node is None or self.rest is None or self.character is None:
             return values
-        values = np.asarray(quaternion.normalize(values))
-        parent, own = self.rest[0][node], self.rest[1][node]
-        turned = quaternion.multiply(quaternion.multiply(parent, values), quaternion.conjugate(own))
-        return np.asarray(turned)
+        if not self.rest[2][node]:
+            values = np.asarray(quaternion.normalize(values))
+            parent, own = self.rest[0][node], self.rest[1][node]
+            bound = quaternion.conjugate(own)
+            values = np.asarray(quaternion.multiply(quaternion.multiply(parent, values), bound))
+        axes = turned(values[:, :3], self.character.facing)
+        return np.concatenate([axes, values[:, 3:]], axis=1)
 
     def _node(self, track: Track) -> int | None:
         if self.character is None:
