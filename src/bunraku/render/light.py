@@ -50,8 +50,12 @@ def reaching(
 def _clear(scene: Scene, points: Float32, directions: Float32) -> Float32:
     count, rays = directions.shape[:2]
     origins = np.repeat(points, rays, axis=0)
-    blocked = scene.blocked(origins, directions.reshape(-1, 3))
-    return np.asarray(1 - blocked.reshape(count, rays).mean(axis=1, dtype=np.float32))
+    blocked = scene.blocked(origins, directions.reshape(-1, 3)).reshape(count, rays)
+    clear = np.zeros(count, np.uint8)
+    # Column by column: NumPy takes many times as long for means along so short an axis.
+    for column in blocked.T:
+        clear += ~column
+    return clear * np.float32(1 / rays)
 
 
 def radiance(normals: Float32, toward_eye: Float32, shares: Float32, key: Float32) -> Float32:

@@ -70,8 +70,11 @@ class Neighbours:
 
 def contrast(one: Bytes, other: Bytes) -> Bool:
     """Whether colours (…, C) differ by more than `STEP` in any channel."""
-    largest, least = np.maximum(one, other), np.minimum(one, other)
-    return np.asarray((largest - least).max(axis=-1) > STEP)
+    differs = np.maximum(one, other) - np.minimum(one, other) > STEP
+    found = differs[..., 0].copy()
+    for channel in range(1, differs.shape[-1]):
+        found |= differs[..., channel]
+    return found
 
 
 def _run_means(values: Float32, linked: Bool) -> Float32:
