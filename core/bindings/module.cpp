@@ -18,6 +18,7 @@ void bind_query(nb::module_& m);
 void bind_rig(nb::module_& m);
 void bind_rotation(nb::module_& m);
 void bind_sampling(nb::module_& m);
+void bind_sdef(nb::module_& m);
 void bind_skinning(nb::module_& m);
 void bind_springs(nb::module_& m);
 }  // namespace bunraku
@@ -50,6 +51,8 @@ NB_MODULE(_core, m) {
   bind_rotation(rotation);
   nb::module_ sampling = m.def_submodule("sampling");
   bind_sampling(sampling);
+  nb::module_ sdef = m.def_submodule("sdef");
+  bind_sdef(sdef);
   nb::module_ skinning = m.def_submodule("skinning");
   bind_skinning(skinning);
   nb::module_ springs = m.def_submodule("springs");

@@ -71,6 +71,36 @@ class meshopt:  # noqa: N801
     @staticmethod
     def apply_filter(data: NDArray[np.uint8], count: int, stride: int, name: str) -> None: ...
 
+class sdef:  # noqa: N801
+    """MMD's SDEF and QDEF; core/sdef/sdef.hpp says what the arrays hold. Results are the same
+    bits at every level."""
+
+    class Vertices:
+        """Vertices of one geometry that bend MMD's way."""
+
+        def __init__(
+            self,
+            spherical: NDArray[np.int32],
+            pairs: NDArray[np.int32],
+            shares: NDArray[np.float32],
+            centers: NDArray[np.float32],
+            dual: NDArray[np.int32],
+            slots: NDArray[np.int32],
+            weights: NDArray[np.float32],
+        ) -> None: ...
+
+    @staticmethod
+    def bend_into(
+        vertices: sdef.Vertices,
+        palette: NDArray[np.float32],
+        positions: NDArray[np.float32],
+        normals: NDArray[np.float32] | None,
+        tangents: NDArray[np.float32] | None,
+        out_positions: NDArray[np.float32],
+        out_normals: NDArray[np.float32] | None,
+        out_tangents: NDArray[np.float32] | None,
+    ) -> None: ...
+
 class skinning:  # noqa: N801
     """Linear-blend and dual-quaternion skinning. Results are the same bits at every level."""
 

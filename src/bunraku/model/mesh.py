@@ -85,7 +85,7 @@ class Geometry:
         weights: (V, K) float32, or None; each row sums to 1, or to 0 for a vertex that no
             joint holds. K is any number.
         morphs: one target per morph of the mesh.
-        spherical: vertices that bend by MMD's SDEF where others blend linearly, or None.
+        spherical: vertices that bend by MMD's SDEF in every method, or None.
         dual: (M,) int32 vertices that bend by dual quaternions in every method (MMD QDEF), or
             None.
 

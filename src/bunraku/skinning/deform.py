@@ -13,6 +13,7 @@ from bunraku import _core
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, checked
 from bunraku.model.mesh import Geometry
+from bunraku.skinning.sdef import bend_special, special_vertices
 
 Method = Literal["lbs", "dqs"]
 METHODS: tuple[Method, ...] = ("lbs", "dqs")
@@ -56,8 +57,9 @@ def deform(
     the vertex's heaviest joint. "dqs" splits each matrix
     into rotation and stretch (polar decomposition, mirrors stay in the stretch), applies the
     blended stretch, then the rigid motion blended as dual quaternions (Kavan et al. 2008); a
-    quaternion that points away from the heaviest joint's is negated first. Results do not depend
-    on the number of threads, the instruction set, or which frames share a call; except that
+    quaternion that points away from the heaviest joint's is negated first. Vertices that the
+    geometry lists as `spherical` or `dual` bend MMD's ways under both (see `sdef`). Results do not
+    depend on the number of threads, the instruction set, or which frames share a call; except that
     "lbs" sums positions in another way, half as fast again, where neither normals nor tangents
     are wanted: these differ from the others in their last bits, and with the instruction set.
 
@@ -176,6 +178,17 @@ def deform_into(
         )
     except ValueError as error:
         raise RigError(str(error)) from None
+    special = special_vertices(geometry)
+    if special is not None:
+        bend_special(
+            geometry,
+            special,
+            matrices,
+            _all_weights(morph_weights, frames),
+            positions,
+            normals if with_normals else None,
+            tangents if with_tangents else None,
+        )
 
 
 def _palette(palette: npt.ArrayLike) -> Float32:
@@ -216,6 +229,13 @@ def _check_joints(geometry: Geometry, rig: _core.skinning.Rig, palette: Float32)
 
 
 _Deltas = tuple[npt.NDArray[np.int32], Float32 | None, Float32 | None, Float32 | None]
+
+
+def _all_weights(morph_weights: npt.ArrayLike | None, frames: int) -> Float32 | None:
+    if morph_weights is None:
+        return None
+    given = np.asarray(morph_weights, np.float32)
+    return np.broadcast_to(given, (frames, given.shape[-1]))
 
 
 def _active_morphs(
