@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, finalize
 
 import numpy as np
 import numpy.typing as npt
@@ -14,8 +14,8 @@ from bunraku.model import Character, Clip, Mesh, Pose
 from bunraku.model.arrays import Float32, Float64, Int32
 from bunraku.motion import bind, sample
 from bunraku.physics import swung
-from bunraku.posing import global_transforms, node_palette, palette
-from bunraku.query import Hits, Pick, PosedGroup, SkinTree
+from bunraku.posing import evaluate, node_palette, palette
+from bunraku.query import Bvh, Hits, Pick, Posed, PosedGroup, SkinTree
 from bunraku.query.pick import held_by
 from bunraku.skinning import Method, deform_into
 
@@ -70,6 +70,8 @@ class Deformation:
 
 # Meshes never change: their trees are built for the first ray, by (geometry, mirrored).
 _trees: WeakKeyDictionary[Mesh, dict[tuple[int, bool], SkinTree]] = WeakKeyDictionary()
+# Trees over bent geometry that no pose needs any more: a refit takes a fraction of a build.
+_idle: WeakKeyDictionary[Mesh, dict[tuple[int, bool], list[Bvh]]] = WeakKeyDictionary()
 
 
 class Stage:
@@ -143,7 +145,10 @@ class Stage:
         return np.arange(int(last) + 1) / fps
 
     def pose(self, times: npt.ArrayLike) -> Pose:
-        """Local transforms and morph weights at one time or at many, in any order.
+        """What the motion asks for at one time or at many, in any order.
+
+        Local transforms, weights and switches; expressions, appends, inverse kinematics and
+        constraints come on top of them in `global_transforms` and all that follows from it.
 
         Raises:
             RigError: a time is not a finite number.
@@ -182,7 +187,7 @@ class Stage:
 
     def global_transforms(self, times: npt.ArrayLike) -> Float64:
         """(F, N, 3, 4) float64 node-to-world transforms of every node."""
-        return global_transforms(self.character.skeleton, self.pose(times))
+        return evaluate(self.character, self.pose(times))[1]
 
     def deform(
         self, times: npt.ArrayLike, *, method: Method = "lbs", normals: bool = False
@@ -241,7 +246,7 @@ class Stage:
         """World-space geometry of a pose that came from elsewhere (blending, editing, a solver).
 
         Args:
-            pose: F frames of this character.
+            pose: F frames of this character, before expressions and its rig.
             times: () or (F,) seconds the frames stand for; only reported.
 
         Raises:
@@ -249,7 +254,7 @@ class Stage:
         """
         self._check(pose)
         frames = pose.frames
-        transforms = global_transforms(self.character.skeleton, pose)
+        pose, transforms = evaluate(self.character, pose)
         # np.empty: every vertex of every range is written below.
         positions = np.empty((frames, self.vertex_count, 3), np.float32)
         directions = np.empty_like(positions) if normals else None
@@ -269,17 +274,27 @@ class Stage:
         """The surface at one time, ready for rays, without deforming it; see `query.SkinTree`.
 
         Its triangles are the rows of `triangles`. Answers are those of `deform` and a `query.Bvh`
-        over all triangles, to the bit. The first call for a mesh builds its tree.
+        over all triangles, to the bit. The first call for a mesh builds its tree. Geometry with
+        vertices that bend MMD's ways (SDEF, QDEF) is deformed after all.
         """
-        pose = self.pose(time)
-        transforms = global_transforms(self.character.skeleton, pose)
-        members = [
-            self._tree(span).at(
-                matrices[0], method=bend, morph_weights=pose.morph_weights[span.attachment][0]
-            )
-            for span, matrices, bend in self._palettes(transforms, method)
-        ]
-        return PosedGroup(members)
+        pose, transforms = evaluate(self.character, self.pose(time))
+        members: list[Posed | Bvh] = []
+        lent: list[tuple[Bvh, list[Bvh]]] = []
+        for span, matrices, bend in self._palettes(transforms, method):
+            weights = pose.morph_weights[span.attachment]
+            geometry = self.character.meshes[span.mesh].geometries[span.geometry]
+            if geometry.spherical is None and geometry.dual is None:
+                tree = self._tree(span)
+                members.append(tree.at(matrices[0], method=bend, morph_weights=weights[0]))
+            else:
+                positions = np.empty((1, geometry.vertex_count, 3), np.float32)
+                deform_into(geometry, matrices, positions, method=bend, morph_weights=weights)
+                lent.append(self._bent(span, positions[0]))
+                members.append(lent[-1][0])
+        group = PosedGroup(members)
+        for bvh, home in lent:
+            finalize(group, home.append, bvh)
+        return group
 
     def cast(
         self,
@@ -372,11 +387,25 @@ class Stage:
         trees = _trees.setdefault(mesh, {})
         key = (span.geometry, span.mirrored)
         if key not in trees:
-            parts = (mesh.parts[i] for i in span.parts)
-            faces = [span.wound(part.faces) for part in parts if part.topology == "triangles"]
-            all_faces = np.concatenate(faces) if faces else np.zeros((0, 3), np.int32)
-            trees[key] = SkinTree(mesh.geometries[span.geometry], all_faces)
+            trees[key] = SkinTree(mesh.geometries[span.geometry], self._faces(span))
         return trees[key]
+
+    def _bent(self, span: Range, positions: Float32) -> tuple[Bvh, list[Bvh]]:
+        """A tree over bent positions, and where it may go back to when it is no longer needed."""
+        idle = _idle.setdefault(self.character.meshes[span.mesh], {})
+        waiting = idle.setdefault((span.geometry, span.mirrored), [])
+        try:
+            tree = waiting.pop()
+        except IndexError:
+            return Bvh(positions, self._faces(span)), waiting
+        tree.update(positions)
+        return tree, waiting
+
+    def _faces(self, span: Range) -> Int32:
+        mesh = self.character.meshes[span.mesh]
+        parts = (mesh.parts[i] for i in span.parts)
+        faces = [span.wound(part.faces) for part in parts if part.topology == "triangles"]
+        return np.concatenate(faces) if faces else np.zeros((0, 3), np.int32)
 
     def _check(self, pose: Pose) -> None:
         nodes = pose.translations.shape[1]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bunraku.model.arrays import Float32, Int32
-from bunraku.query.bvh import INFINITY
+from bunraku.query.bvh import INFINITY, Bvh
 from bunraku.query.hits import AllHits, Hits, shaped
 from bunraku.query.posed import Posed
 from bunraku.query.rays import broadcast_rays
@@ -22,16 +22,19 @@ class PosedGroup:
     lowest triangle is the closest.
 
     Args:
-        members: the surfaces.
+        members: the surfaces; a `Bvh` of triangles is one that has been bent already.
 
     Attributes:
         members: as given.
         first: (M + 1,) the first triangle of each, and the number of all.
     """
 
-    def __init__(self, members: Sequence[Posed]) -> None:
+    def __init__(self, members: Sequence[Posed | Bvh]) -> None:
         self.members = tuple(members)
-        counts = [len(member.tree.faces) for member in self.members]
+        counts = [
+            member.primitive_count if isinstance(member, Bvh) else len(member.tree.faces)
+            for member in self.members
+        ]
         self.first: npt.NDArray[np.int64] = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
     def closest_hit(
@@ -55,13 +58,13 @@ class PosedGroup:
         t, u, v = np.full(n, np.inf, np.float32), np.zeros(n, np.float32), np.zeros(n, np.float32)
         primitive = np.full(n, -1, np.int32)
         normal = np.zeros((n, 3), np.float32) if normals else None
-        for member, first in zip(self.members, self.first.tolist(), strict=False):
+        for member, first, triangles in self._counted():
             hits = member.closest_hit(
                 o,
                 d,
                 t_min=near,
                 t_max=np.minimum(far, t),
-                skip=_own(skipped, first, len(member.tree.faces)),
+                skip=_own(skipped, first, triangles),
                 front_only=front_only,
                 normals=normals,
             )
@@ -86,9 +89,9 @@ class PosedGroup:
         """Whether each ray hits anything with t_min ≤ t ≤ t_max."""
         o, d, near, far, skipped, shape = _rays(origins, directions, t_min, t_max, skip)
         hit = np.zeros(len(o), np.bool_)
-        for member, first in zip(self.members, self.first.tolist(), strict=False):
+        for member, first, triangles in self._counted():
             left = np.flatnonzero(~hit)
-            own = _own(skipped, first, len(member.tree.faces))
+            own = _own(skipped, first, triangles)
             hit[left] = member.any_hit(
                 o[left],
                 d[left],
@@ -113,8 +116,8 @@ class PosedGroup:
         o, d, near, far, skipped, _ = _rays(origins, directions, t_min, t_max, skip)
         count = np.zeros(len(o), np.int64)
         found: list[tuple[npt.NDArray[Any], ...]] = []
-        for member, first in zip(self.members, self.first.tolist(), strict=False):
-            own = _own(skipped, first, len(member.tree.faces))
+        for member, first, triangles in self._counted():
+            own = _own(skipped, first, triangles)
             hits = member.all_hits(o, d, t_min=near, t_max=far, skip=own, front_only=front_only)
             each = np.diff(hits.first)
             count += each
@@ -127,6 +130,11 @@ class PosedGroup:
         ray, t, primitive, u, v = (np.concatenate(column) for column in zip(*found, strict=True))
         order = np.lexsort((primitive, t, ray))
         return AllHits(begin, t[order], primitive[order], u[order], v[order])
+
+    def _counted(self) -> Iterator[tuple[Posed | Bvh, int, int]]:
+        """Each member, its first triangle, and how many it has."""
+        counts = np.diff(self.first).tolist()
+        return zip(self.members, self.first[:-1].tolist(), counts, strict=True)
 
     def __repr__(self) -> str:
         return f"PosedGroup({len(self.members)} surfaces, {int(self.first[-1])} triangles)"
