@@ -104,11 +104,15 @@ UNSAID = {
             geometry=Geometry(
                 TRIANGLE,
                 joints=[[0, 1]] * 3,
-                weights=[[0.75, 0.25]] * 3,
+                weights=[[1, 0]] * 3,
                 spherical=SphericalBlend([0], *[[[0, 0, 0]]] * 3),
             ),
         ),
         "sdef-dropped",
+    ),
+    "another bind pose": (
+        figure(skins=(Skin([0, 1]),)),
+        "bind-pose-dropped",
     ),
     "two chains with one goal": (
         figure(rig=Rig(chains=(IkChain(1, 0, (), 1, 1.0),) * 2)),

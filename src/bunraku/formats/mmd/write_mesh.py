@@ -22,6 +22,7 @@ Array = npt.NDArray[Any]
 
 INFLUENCES = 4
 ADDITIONAL_UVS = 4
+_APART = 1e-4  # of the largest number: what quantised inverse bind matrices are off by
 _SAME = 1e-9  # of the matrices of a mesh that stands where it was bound
 
 
@@ -35,6 +36,7 @@ class Placed:
         start: its first vertex in the buffer.
         matrices: (V, 3, 4), (1, 3, 4) or None where the geometry stands as it is.
         joints, weights: (V, K) nodes and shares.
+        apart: vertices whose joints take them to different places at rest.
     """
 
     attachment: int
@@ -43,6 +45,7 @@ class Placed:
     matrices: Array | None
     joints: Array
     weights: Array
+    apart: int = 0
 
     def points(self, positions: Array) -> Array:
         """(V, 3) positions at rest."""
@@ -117,11 +120,14 @@ def _placed(
     weights = geometry.weights.astype(np.float64)
     slots = np.where(weights > 0, geometry.joints, 0)
     nodes = skin.joints[slots] if len(skin.joints) else np.full(slots.shape, attachment.node)
-    matrices = None
+    matrices, apart = None, 0
     if len(palette) and _unless_same(palette) is not None:
         matrices = np.einsum("vk,vkij->vij", weights, palette[slots])
+        spread = np.abs(palette[slots] - matrices[:, None]).max(axis=(2, 3))
+        size = np.abs(palette).max()
+        apart = int(((spread > _APART * size) & (weights > 0)).any(axis=1).sum())
         matrices[~weights.any(axis=1)] = np.eye(4)[:3]
-    return Placed(index, number, start, matrices, nodes.astype(np.int32), weights)
+    return Placed(index, number, start, matrices, nodes.astype(np.int32), weights, apart)
 
 
 def _unless_same(matrices: Array) -> Array | None:
@@ -166,6 +172,12 @@ def _vertices(
     normals = np.zeros((count, 3)) if geometry.normals is None else geometry.normals
     node = character.attachments[placed.attachment].node
     deform, bones, weights = _influences(placed, geometry, node, notes)
+    if placed.apart:
+        message = (
+            f"{placed.apart} vertices were bound in another pose than rest, which a PMX cannot say;"
+            " they will bend otherwise"
+        )
+        notes.append(Note("bind-pose-dropped", message, f"attachments[{placed.attachment}]"))
     sdef = np.zeros((0, 3, 3), np.float32)
     if geometry.spherical is not None:
         blend = geometry.spherical
