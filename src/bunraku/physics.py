@@ -48,7 +48,7 @@ def swung(
     steps = int(np.ceil((end - start) / STEP - 1e-6))
     if steps > 10**7:
         raise RigError(f"physics: {end - start:g} s would be {steps:.3g} steps")
-    times = start + np.arange(steps + 1) * STEP
+    times = np.asarray(start + np.arange(steps + 1) * STEP, np.float64)
     tails = None
     parts = []
     for first in range(0, len(times), _BLOCK):

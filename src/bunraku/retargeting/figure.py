@@ -38,6 +38,7 @@ class Figure:
 
     Attributes:
         character: as given.
+        lift: metres that it is put higher: motion capture has its hips at the origin at rest.
         bones: bone name to node.
         rest: (N, 3, 4) float64 world transforms at rest.
         turns: (N, 4) float64 world rotations at rest.
@@ -47,6 +48,7 @@ class Figure:
     """
 
     character: Character
+    lift: float = 0.0
     bones: Mapping[str, int] = field(init=False)
     rest: Float64 = field(init=False)
     turns: Float64 = field(init=False)
@@ -58,6 +60,7 @@ class Figure:
         object.__setattr__(self, "bones", self.character.humanoid.bones)
         skeleton = self.character.skeleton
         rest = self.faced(global_transforms(skeleton, self.character.rest_pose()))[0]
+        rest[:, 1, 3] += self.lift
         object.__setattr__(self, "rest", rest)
         object.__setattr__(self, "turns", rotations(rest))
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from bunraku.model import Pose
 from bunraku.model.arrays import Float64
-from bunraku.posing import global_transforms
 from bunraku.retargeting.figure import Figure, product
 from bunraku.rotation import between_vectors, quaternion
 
@@ -17,38 +15,29 @@ _STRETCHED = 1 - 1e-6
 
 
 def planted(
-    source: Figure,
-    now: Float64,
-    target: Figure,
-    turns: dict[str, Float64],
-    pose: Pose,
-    ratio: float,
+    target: Figure, side: str, here: Float64, turns: dict[str, Float64], goal: Float64
 ) -> dict[str, Float64]:
-    """World rotations of thighs and shins that bring the ankles to where the source has them.
+    """World rotations of thigh and shin that bring the ankle to its goal.
 
-    An ankle's goal is its place at rest, moved by `ratio` × the source's way from rest. The plane
-    of the knee and the rotation of the foot stay. A goal out of reach is reached for.
+    The plane of the knee stays. A goal out of reach is reached for.
 
     Args:
-        now: (F, N, 3, 4) world transforms of the source.
-        turns: the target's world rotations so far.
-        pose: the target's pose that has them.
+        side: "left" or "right".
+        here: (F, N, 3, 4) world transforms of the target.
+        turns: its world rotations, which gave them.
+        goal: (F, 3).
     """
-    here = target.faced(global_transforms(target.character.skeleton, pose))
-    solved: dict[str, Float64] = {}
-    for side in ("left", "right"):
-        names = [f"{side}{bone}" for bone in ("UpperLeg", "LowerLeg", "Foot")]
-        hip, knee, ankle = (here[:, target.bones[name], :, 3] for name in names)
-        way = now[:, source.bones[names[2]], :, 3] - source.place(names[2])
-        goal = target.place(names[2]) + ratio * way
-        rest = target.turns[target.bones[names[0]]]
-        sideways = quaternion.rotate(
-            product(turns[names[0]], quaternion.conjugate(rest)), np.array([1.0, 0, 0])
-        )
-        bend, swing = _two_bones(hip, knee, ankle, goal, sideways.astype(np.float64, copy=False))
-        solved[names[0]] = product(swing, turns[names[0]])
-        solved[names[1]] = product(swing, bend, turns[names[1]])
-    return solved
+    names = [f"{side}{bone}" for bone in ("UpperLeg", "LowerLeg", "Foot")]
+    hip, knee, ankle = (here[:, target.bones[name], :, 3] for name in names)
+    since_rest = product(
+        turns[names[0]], quaternion.conjugate(target.turns[target.bones[names[0]]])
+    )
+    sideways = np.asarray(quaternion.rotate(since_rest, [1.0, 0, 0]), np.float64)
+    bend, swing = _two_bones(hip, knee, ankle, goal, sideways)
+    return {
+        names[0]: product(swing, turns[names[0]]),
+        names[1]: product(swing, bend, turns[names[1]]),
+    }
 
 
 def _two_bones(

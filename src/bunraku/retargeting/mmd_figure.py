@@ -27,6 +27,9 @@ from bunraku.retargeting.figure import Figure
 from bunraku.rotation import quaternion
 
 STANCE = np.radians(35)  # of the arms below the horizontal, as most models are built
+# From the thighs to the ankles of the model that most motions are made for (9.41 MMD units): what a
+# motion says in lengths, of centre and feet, is meant for legs like these.
+LEG = 0.753
 _CENTRE, _GROOVE = 0.7, 0.8  # of the hips' height
 # A leg that is straight at rest would never bend: CCD turns nothing that points at its goal.
 _KNEE = 0.01  # of the leg's length, forward
@@ -42,14 +45,14 @@ class Bone(NamedTuple):
 
 
 def standard_mmd_skeleton(character: Character) -> Character:
-    """Return a figure that VMD motions move, with the joints of a humanoid, in MMD's A-pose.
+    """Return a figure that VMD motions move, in the proportions of a humanoid, in MMD's A-pose.
 
     It has the centre bones, the trunk, arms with twist bones, fingers, legs and their IK (links,
     loops, steps and the knee's limits of MMD's own models), and the eyes where there are some.
-    It faces +Z, and stands in metres, as everything here does.
+    It faces +Z and is as large as motions expect: its legs are `LEG` long.
 
     Raises:
-        RigError: the humanoid lacks a bone that VRM 1.0 requires.
+        RigError: the humanoid lacks a bone that VRM 1.0 requires, or does not stand on its legs.
 
     >>> from bunraku.model import Humanoid
     >>> standard_mmd_skeleton(Character(Skeleton(("root",), [-1]), humanoid=Humanoid({"hips": 0})))
@@ -68,7 +71,8 @@ def standard_mmd_skeleton(character: Character) -> Character:
     names = tuple(bones)
     index = {name: i for i, name in enumerate(names)}
     parents = [-1 if bone.parent is None else index[bone.parent] for bone in bones.values()]
-    places = np.array([bone.place for bone in bones.values()])
+    leg = bones["左足"].place[1] - bones["左足首"].place[1]
+    places = np.array([bone.place for bone in bones.values()]) * (LEG / leg)
     rest = np.where(np.array(parents)[:, None] < 0, places, places - places[parents])
     return Character(
         Skeleton(names, np.array(parents, np.int32), rest),
@@ -142,6 +146,8 @@ def _arm(figure: Figure, side: str, prefix: str, bones: dict[str, Bone]) -> None
 
 def _leg(figure: Figure, side: str, prefix: str, bones: dict[str, Bone]) -> None:
     hip, knee, ankle = (figure.place(f"{side}{bone}") for bone in ("UpperLeg", "LowerLeg", "Foot"))
+    if not hip[1] > ankle[1]:
+        raise RigError(f"retarget: the {side} foot is not below its leg")
     least = np.linalg.norm(ankle - hip) * _KNEE
     line = hip + (ankle - hip) * (hip[1] - knee[1]) / (hip[1] - ankle[1])
     knee = np.array([knee[0], knee[1], max(knee[2], line[2] + least)])

@@ -25,20 +25,25 @@ from bunraku.retargeting.figure import SEGMENTS, Figure, product, rotations
 from bunraku.retargeting.legs import planted
 from bunraku.rotation import between_vectors, quaternion
 
-LEGS = tuple(
-    f"{side}{bone}" for side in ("left", "right") for bone in ("UpperLeg", "LowerLeg", "Foot")
-)
+_LEG = ("UpperLeg", "LowerLeg", "Foot")
+_ALIKE = np.radians(15)  # between legs of figures that both stand
+LEGS = tuple(f"{side}{bone}" for side in ("left", "right") for bone in _LEG)
 Turns = dict[str, Float64]
 
 
 def transferred(source: Figure, transforms: Float64, target: Figure) -> Pose:
     """The target's pose for world transforms (F, N, 3, 4) of the source's nodes."""
+    source = grounded(source, target)
     now = source.faced(transforms)
     turns = _turns(source, now, target)
-    pose = posed(target, turns)
-    pose = _moved(source, now, target, pose)
+    pose = _moved(source, now, target, posed(target, turns))
     if has_legs(source) and has_legs(target):
-        turns |= planted(source, now, target, turns, pose, leg_ratio(source, target))
+        here = target.faced(global_transforms(target.character.skeleton, pose))
+        for side in ("left", "right"):
+            ankle = f"{side}Foot"
+            way = now[:, source.bones[ankle], :, 3] - standing_ankle(source, target, side)
+            goal = target.place(ankle) + leg_ratio(source, target) * way
+            turns |= planted(target, side, here, turns, goal)
         pose = replace(posed(target, turns), translations=pose.translations)
     return pose
 
@@ -54,14 +59,42 @@ def has_legs(figure: Figure) -> bool:
 
 def leg_ratio(source: Figure, target: Figure) -> float:
     """How much longer the target's legs are; of hips' heights where one of them has no legs."""
-    lengths = []
-    for figure in (source, target):
-        if has_legs(source) and has_legs(target):
-            ends = (_middle(figure, figure.rest[None], end)[0, 1] for end in ("UpperLeg", "Foot"))
-            lengths.append(next(ends) - next(ends))
-        else:
-            lengths.append(figure.place("hips")[1])
-    return float(lengths[1] / lengths[0]) if min(lengths) > 0 else 1.0
+    if has_legs(source) and has_legs(target):
+        return leg_length(target) / leg_length(source)
+    heights = source.place("hips")[1], target.place("hips")[1]
+    return float(heights[1] / heights[0]) if min(heights) > 0 else 1.0
+
+
+def leg_length(figure: Figure) -> float:
+    """Thigh and shin, both legs' mean; not the height, for legs may be spread at rest."""
+    joints = [[figure.place(f"{side}{bone}") for bone in _LEG] for side in ("left", "right")]
+    return float(np.linalg.norm(np.diff(joints, axis=1), axis=-1).sum() / 2)
+
+
+def standing_ankle(source: Figure, target: Figure, side: str) -> Float64:
+    """Where the source's ankle is when the target's is at rest.
+
+    At rest, too, where their legs stand alike; else, as with captured figures whose legs are
+    spread, where it would be if they did.
+    """
+    legs = [
+        figure.place(f"{side}Foot") - figure.place(f"{side}UpperLeg") for figure in (source, target)
+    ]
+    cosine = legs[0] @ legs[1] / (np.linalg.norm(legs[0]) * np.linalg.norm(legs[1]))
+    if cosine > np.cos(_ALIKE):
+        return source.place(f"{side}Foot")
+    place = source.place(f"{side}UpperLeg") + legs[1] / leg_ratio(source, target)
+    return np.asarray(place, np.float64)
+
+
+def grounded(source: Figure, target: Figure) -> Figure:
+    """The source, put on the floor if at rest its feet are far below."""
+    if not (has_legs(source) and has_legs(target)):
+        return source
+    low = standing_ankle(source, target, "left")[1]
+    if low > -leg_length(source) / 4:
+        return source
+    return Figure(source.character, target.place("leftFoot")[1] / leg_ratio(source, target) - low)
 
 
 def _turns(source: Figure, now: Float64, target: Figure) -> Turns:
