@@ -582,6 +582,12 @@ class TestFromScratch:
         assert codes == ["image-dropped"]
         assert [material.image for material in again.materials] == [None, 0]
 
+    def test_vertices_that_bend_as_in_mmd_are_noted(self, folder: Path):
+        geometry = replace(TRIANGLE, joints=[[0, 0]] * 3, weights=[[1, 0]] * 3, dual=[1])
+        mesh = Mesh("m", (geometry,), (Part(0, [[0, 1, 2]]),))
+        _, codes = save(self.character(meshes=(mesh,)), folder / "dual.glb")
+        assert "blend-dropped" in codes
+
     def test_colours_out_of_range_are_clamped(self, folder: Path):
         bare = self.character(materials=(Material("m", (2.0, -1.0, 0.5, 1.0)),))
         again, _ = save(bare, folder / "colour.glb")

@@ -138,6 +138,10 @@ class _Writer:
         for i, place in places.items():
             was = self.old.meshes[i] if i < len(self.old.meshes) else None
             writer.patch(meshes[place], was, self.new.meshes[i], ("meshes", i))
+            for geometry in self.new.meshes[i].geometries:
+                if geometry.spherical is not None or geometry.dual is not None:
+                    message = "vertices that bend by SDEF or QDEF will blend linearly"
+                    self.context.note("blend-dropped", ("meshes", i), message)
         return places
 
     def _skins(self) -> None:
