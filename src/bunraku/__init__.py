@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bunraku.model import Track as Track
     from bunraku.retargeting import retarget as retarget
     from bunraku.retargeting import standard_mmd_skeleton as standard_mmd_skeleton
+    from bunraku.retargeting.fitted import load_motions as load_motions
     from bunraku.stage import Deformation as Deformation
     from bunraku.stage import Stage as Stage
 
@@ -47,6 +48,7 @@ _ROOMS = {
     "bunraku.formats": ["load", "load_clips", "save", "save_clip"],
     "bunraku.model": ["Character", "Clip", "Mesh", "Pose", "Skeleton", "Skin", "Track"],
     "bunraku.retargeting": ["retarget", "standard_mmd_skeleton"],
+    "bunraku.retargeting.fitted": ["load_motions"],
     "bunraku.stage": ["Deformation", "Stage"],
 }
 _HOME = {name: room for room, names in _ROOMS.items() for name in names}

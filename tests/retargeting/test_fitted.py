@@ -83,5 +83,5 @@ def test_a_figure_that_faces_backwards_is_seen_from_its_front(folder: Path) -> N
     stage = bunraku.Stage(bunraku.load(folder / VRM))
     assert stage.character.facing == "-Z"
     camera = Renderer(stage, view="front").camera(0.0)
-    _, direction = camera.rays([[320, 240]], (640, 480))
-    assert direction[0, 2] > 0.9
+    [east, west] = camera.project([[0.2, 1, 0], [-0.2, 1, 0]], (640, 480))
+    assert east[0] < west[0]  # from −Z, +X is on the left

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MotionFile = Annotated[
     Path | None,
-    typer.Option(help="Take the clips of another file (.vmd, .vpd, .bvh, .glb …), by joint name."),
+    typer.Option(help="Play the clips of another file (.vmd, .vrma, .bvh, .glb …), made to fit."),
 ]
 Physics = Annotated[
     bool, typer.Option("--physics", help="Let springs (hair, skirts) swing, from time 0.")
@@ -29,9 +29,9 @@ def chosen_clip(character: Character, motion: Path | None, clip: str | None) -> 
     Raises:
         RigError: the motion file has no clips, or none of that name.
     """
-    from bunraku import RigError, load_clips
+    from bunraku import RigError, load_motions
 
-    clips = character.clips if motion is None else load_clips(motion)
+    clips = character.clips if motion is None else load_motions(motion, character)
     if motion is not None and not clips:
         raise RigError(f"{motion}: has no clips")
     if not clips and clip is None:

@@ -75,7 +75,8 @@ class Renderer:
         if method not in METHODS:
             raise RigError(f"method: expected {' or '.join(METHODS)}, found {method!r}")
         self.stage, self.method, self.size = stage, method, (int(width), int(height))
-        self._axes = view_axes(view)
+        backwards = stage.character.facing == "-Z"
+        self._axes = view_axes(view, np.pi if backwards else 0.0)
         self._orthographic = projection == "orthographic"
         self._background, self._smooth_edges = background, smooth_edges
         surface = Surface.of(stage)
