@@ -255,7 +255,10 @@ class _Writer:
             extension.setdefault("blendShapeMaster", {"blendShapeGroups": []})
             extension.setdefault("secondaryAnimation", {"boneGroups": [], "colliderGroups": []})
             extension.setdefault("materialProperties", [])
-        properties = list(extension.get("materialProperties") or ())
+        before = extension.get("materialProperties")
+        if not isinstance(before, list) or not all(isinstance(each, dict) for each in before):
+            return  # only carried so far, whatever it is
+        properties = list(before)
         for i, material in enumerate(self.new.materials):
             if i >= len(self.old.materials) and len(properties) == i:
                 properties.append({**_PLAIN_MATERIAL, "name": material.name})
@@ -264,13 +267,13 @@ class _Writer:
             was = self.old.materials[i]
             if was.name != material.name:
                 properties[i] = {**properties[i], "name": material.name}
-            vectors = properties[i].get("vectorProperties") or {}
-            if was.base_color != material.base_color and "_Color" in vectors:
+            vectors = properties[i].get("vectorProperties")
+            colored = isinstance(vectors, dict) and "_Color" in vectors
+            if was.base_color != material.base_color and colored:
                 red, green, blue, alpha = material.base_color
                 color = [*map(_encoded, (red, green, blue)), alpha]
-                vectors = {**vectors, "_Color": color}
-                properties[i] = {**properties[i], "vectorProperties": vectors}
-        if properties != list(extension.get("materialProperties") or ()):
+                properties[i] = {**properties[i], "vectorProperties": {**vectors, "_Color": color}}
+        if properties != before:
             extension["materialProperties"] = properties
 
 
