@@ -38,8 +38,8 @@ def character_from_bvh(file: BvhFile) -> Character:
     ...     b"HIERARCHY ROOT Hips { OFFSET 0 1 0 CHANNELS 3 Zrotation Xrotation Yrotation }\\n"
     ...     b"MOTION Frames: 1 Frame Time: 0.04  90 0 0"
     ... ))
-    >>> walker.clips[0].tracks[0].values.round(4).tolist()
-    [[0.0, 0.0, 0.7071, 0.7071]]
+    >>> walker.clips[0].tracks[0].values.round(4)
+    array([[0.    , 0.    , 0.7071, 0.7071]], dtype=float32)
     """
     parents = np.array([joint.parent for joint in file.joints], np.int32)
     names = [joint.name for joint in file.joints]

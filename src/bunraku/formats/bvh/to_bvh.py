@@ -70,7 +70,7 @@ def bvh_from_clip(clip: Clip, character: Character) -> tuple[BvhFile, tuple[Note
             rest = skeleton.translations[node]
             columns.append(_values(moving.get((node, "translation")), rest, frames))
         turns = _values(moving.get((node, "rotation")), skeleton.rotations[node], frames)
-        columns.append(np.degrees(to_euler(quaternion.normalize(turns), "ZXY")))
+        columns.append(np.degrees(to_euler(quaternion.normalize(turns), "ZXY")) + 0.0)  # no −0
         name = " ".join(skeleton.names[node].replace("{", "(").replace("}", ")").split())
         joints.append(BvhJoint(name or f"node{node}", numbers[parent], offset, channels))
         if node not in bearers:

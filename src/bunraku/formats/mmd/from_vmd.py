@@ -63,8 +63,8 @@ def clip_from_vpd(file: VpdFile) -> Clip:
 
     >>> from bunraku.formats.mmd import VpdBone
     >>> pose = clip_from_vpd(VpdFile("miku.osm", (VpdBone("右腕", (0, 0, 5)),)))
-    >>> pose.tracks[0].target, pose.tracks[0].values.round(4).tolist()
-    ('右腕', [[0.0, 0.0, -0.4]])
+    >>> pose.tracks[0].target, pose.tracks[0].values
+    ('右腕', array([[ 0. ,  0. , -0.4]], dtype=float32))
     """
     made: dict[tuple[str, str], Track] = {}
     notes = list(file.notes)
