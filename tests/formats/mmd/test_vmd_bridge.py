@@ -33,7 +33,17 @@ from bunraku.formats.mmd import (
     vpd_bytes,
     vpd_from_clip,
 )
-from bunraku.model import Character, Clip, Skeleton, Track, differences
+from bunraku.model import (
+    Attachment,
+    Character,
+    Clip,
+    Geometry,
+    Mesh,
+    MorphTarget,
+    Skeleton,
+    Track,
+    differences,
+)
 from bunraku.motion import bind
 from bunraku.rotation import quaternion
 from bunraku.stage import Stage
@@ -282,6 +292,24 @@ def test_tracks_that_a_motion_has_no_place_for(given: Track, code: str):
     assert len(made.bones) == len(made.morphs) == 0
 
 
+def test_targets_of_one_name_on_two_meshes_are_one_morph():
+    point = Geometry([[0, 0, 0]], morphs=(MorphTarget([0], [[0, 1, 0]]),))
+    mesh = Mesh("m", (point,), (), ("smile",))
+    character = Character(
+        Skeleton(("a", "b", "c"), [-1, 0, 0]),
+        (mesh, mesh),
+        attachments=(Attachment(1, 0), Attachment(2, 1)),
+    )
+    one, same = (Track(node, "weights", [0, 1], [[0], [1]]) for node in (1, 2))
+    made, notes = vmd_from_clip(Clip("c", (one, same)), character)
+    assert notes == ()
+    assert made.morphs["weight"].tolist() == [0, 1]
+    other = Track(2, "weights", [0, 1], [[0], [0.5]])
+    made, notes = vmd_from_clip(Clip("c", (one, other)), character)
+    assert [note.code for note in notes] == ["track-dropped"]
+    assert made.morphs["weight"].tolist() == [0, 1]
+
+
 def test_names_that_are_the_same_in_fifteen_bytes_are_noted():
     names = ("左袖ひらひら_上_1_先", "左袖ひらひら_上_2_先")
     clip = Clip("c", tuple(Track(name, "rotation", [0], [TURN]) for name in names))
@@ -342,6 +370,14 @@ def test_a_pose_is_a_clip_of_one_moment():
     assert move.relative
     assert track(clip, "expression", "あ").values.tolist() == [[0.25]]
     assert vpd_from_clip(clip)[0] is file
+
+
+def test_a_name_that_was_cut_stays_so_in_a_pose():
+    cut = "スカート_左前1長い".encode("cp932")[:15]
+    keys = np.zeros(1, BONE_KEY)
+    keys["name"], keys["rotation"] = cut, TURN
+    made = vpd_from_clip(clip_from_vmd(VmdFile(bones=keys)))[0]
+    assert cut in vpd_bytes(made)
 
 
 def test_only_the_bones_that_are_counted_are_posed():

@@ -20,6 +20,7 @@ import numpy.typing as npt
 from bunraku.errors import Note, UnsupportedError
 from bunraku.formats.mmd.from_vmd import LARGEST, clip_from_vmd, clip_from_vpd
 from bunraku.formats.mmd.space import FRAME_RATE, mirrored_rotations, units
+from bunraku.formats.mmd.text import decode_text
 from bunraku.formats.mmd.vmd import BONE_KEY, IK_STATE, MORPH_KEY, PropertyKey, VmdFile
 from bunraku.formats.mmd.vmd_curves import LINEAR, encode_bone_curves, physics_switch
 from bunraku.formats.mmd.vpd import VpdBone, VpdFile, VpdMorph
@@ -115,9 +116,17 @@ def vpd_from_clip(
     for name, moves in targets.bones():
         offset = units(moves.offsets[0]) if moves.offsets is not None else np.zeros(3)
         turn = mirrored_rotations(moves.turns[0]) if moves.turns is not None else [0, 0, 0, 1]
-        bones.append(VpdBone(name, tuple(offset.tolist()), tuple(np.asarray(turn, float).tolist())))
-    morphs = tuple(VpdMorph(name, float(_keys(track)[0, 0])) for name, track in targets.morphs())
+        turn = np.asarray(turn, np.float64)
+        bones.append(VpdBone(_spelled(name), tuple(offset.tolist()), tuple(turn.tolist())))
+    morphs = tuple(
+        VpdMorph(_spelled(name), float(_keys(track)[0, 0])) for name, track in targets.morphs()
+    )
     return replace(base, bones=tuple(bones), morphs=morphs, notes=()), tuple(notes)
+
+
+def _spelled(name: str) -> str:
+    """A name with the bytes of a letter that was cut in half."""
+    return decode_text(name.encode(CP932, "surrogateescape"), CP932)
 
 
 @dataclass
@@ -162,13 +171,21 @@ class _Targets:
         yield from found.items()
 
     def morphs(self) -> Iterator[tuple[str, Track]]:
+        found: dict[str, Track] = {}
         for i, track in enumerate(self.clip.tracks):
             if track.path == "expression":
                 name = track.target if isinstance(track.target, str) else self._expression(track)
-                if self._writable("morph", name, i, track):
-                    yield name, track
-            elif track.path == "weights":
-                yield from self._weights(i, track)
+                pairs = [(name, track)]
+            else:
+                pairs = self._weights(i, track) if track.path == "weights" else []
+            for name, each in pairs:
+                if not self._writable("morph", name, i, track):
+                    continue
+                first = found.setdefault(name, each)
+                # targets of one name on several meshes are one morph, and move together
+                if differences(first.values, each.values) or differences(first.times, each.times):
+                    self._drop(i, track, f"moves {name[:60]!r}, as an earlier track does")
+        yield from found.items()
 
     def chains(self) -> Iterator[tuple[str, Track]]:
         for i, track in enumerate(self.clip.tracks):
@@ -176,20 +193,22 @@ class _Targets:
             if name is not None:
                 yield name, track
 
-    def _weights(self, index: int, track: Track) -> Iterator[tuple[str, Track]]:
+    def _weights(self, index: int, track: Track) -> list[tuple[str, Track]]:
         """Morph targets of a mesh, one track each, under the names of the targets."""
         character, node = self.character, self._node(track)
         for i, each in enumerate(character.attachments if character is not None else ()):
             assert character is not None
             width = len(character.meshes[each.mesh].morph_names)
-            if each.node != node or width != track.width:
-                continue
-            for k in range(width):
-                name, values = target_name(character, i, k), track.values[..., k : k + 1]
-                if values.any() and self._writable("morph", name, index, track):
-                    yield name, replace(track, target=name, path="expression", values=values)
-            return
+            if each.node == node and width == track.width:
+                names = [target_name(character, i, k) for k in range(width)]
+                columns = np.split(track.values, width, axis=-1)
+                return [
+                    (name, replace(track, target=name, path="expression", values=values))
+                    for name, values in zip(names, columns, strict=True)
+                    if values.any()
+                ]
         self._drop(index, track, "weighs morph targets that there are not")
+        return []
 
     def _expression(self, track: Track) -> str:
         expressions = self.character.expressions if self.character is not None else ()
