@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <new>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -102,6 +103,17 @@ void make_system(System* made, const Indices& parents, const Indices& order, con
     system.colliders.push_back({row[0], static_cast<springs::Shape>(row[1]), row[2] != 0, numbers<3>(at),
                                 numbers<3>(at + 3), at[6]});
   }
+  std::vector<std::int32_t> rank(nodes);
+  for (std::size_t i = 0; i < nodes; ++i) {
+    rank[static_cast<std::size_t>(system.order[i])] = static_cast<std::int32_t>(i);
+  }
+  const auto place = [&](std::int32_t i) {
+    return rank[static_cast<std::size_t>(system.colliders[static_cast<std::size_t>(i)].node)];
+  };
+  system.colliders_by_node.resize(shapes);
+  std::iota(system.colliders_by_node.begin(), system.colliders_by_node.end(), 0);
+  std::stable_sort(system.colliders_by_node.begin(), system.colliders_by_node.end(),
+                   [&](std::int32_t a, std::int32_t b) { return place(a) < place(b); });
   for (std::size_t i = 0; i < springs; ++i) {
     const auto* const list = collider_starts.data() + i;
     system.springs.push_back(indices(collider_lists, static_cast<std::size_t>(list[0]),

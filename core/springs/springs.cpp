@@ -87,30 +87,46 @@ Vector turned_normal(const Affine& m, const Vector& n) {
   return unit(dot(a, bc) < 0 ? -1 * out : out);
 }
 
-// How deep a ball is in what it must stay out of (below zero: that deep), and the way out.
-struct Depth {
-  double distance;
-  Vector normal;
+// A collider in the world, once its node's place is known.
+struct Placed {
+  Vector first, along; // sphere: centre; capsule: end and the way to the other; plane: point and normal
+  double along_squared;
 };
 
-Depth depth(const Collider& shape, const Affine& world, const Vector& at, double radius) {
+Placed placed(const Collider& shape, const Affine& world) {
   const Vector first = moved(world, shape.offset);
-  Vector way = at - first;
-  if (shape.shape == Shape::plane) {
-    const Vector normal = turned_normal(world, shape.other);
-    return {dot(way, normal) - radius, normal};
-  }
-  if (shape.shape == Shape::capsule) {
-    const Vector along = moved(world, shape.other) - first;
-    const double size = dot(along, along);
-    const double share = size > 0 ? std::clamp(dot(way, along) / size, 0.0, 1.0) : 0.0;
-    way = way - share * along;
-  }
-  const double far = length(way);
-  const Vector out = unit(way);
-  if (shape.inside) return {shape.radius - radius - far, -1 * out};
-  return {far - shape.radius - radius, out};
+  Vector along{};
+  if (shape.shape == Shape::plane) along = turned_normal(world, shape.other);
+  if (shape.shape == Shape::capsule) along = moved(world, shape.other) - first;
+  return {first, along, dot(along, along)};
 }
+
+// The way out for a ball that is where it must not be; the zero vector otherwise.
+Vector push(const Collider& shape, const Placed& where, const Vector& at, double radius) {
+  Vector way = at - where.first;
+  if (shape.shape == Shape::plane) {
+    const double distance = dot(way, where.along) - radius;
+    return distance < 0 ? -distance * where.along : Vector{};
+  }
+  if (shape.shape == Shape::capsule && where.along_squared > 0) {
+    way = way - std::clamp(dot(way, where.along) / where.along_squared, 0.0, 1.0) * where.along;
+  }
+  const double limit = shape.inside ? shape.radius - radius : shape.radius + radius;
+  const double squared = dot(way, way);
+  // Most balls are far from most shapes: no root for them.
+  if (!shape.inside && (limit <= 0 || squared >= limit * limit)) return {};
+  const double far = std::sqrt(squared);
+  const double distance = shape.inside ? limit - far : far - limit;
+  if (distance >= 0 || far == 0) return {};
+  return ((shape.inside ? distance : -distance) / far) * way;
+}
+
+struct Scratch {
+  std::vector<Affine> worlds;
+  std::vector<Placed> shapes;
+
+  explicit Scratch(const System& system) : worlds(system.parents.size()), shapes(system.colliders.size()) {}
+};
 
 // One frame of one motion.
 struct Frame {
@@ -119,8 +135,10 @@ struct Frame {
   double* q;
   const double* s;
   std::vector<Affine>& worlds;
+  std::vector<Placed>& shapes;
 
-  Frame(const Motion& m, std::int64_t frame, std::vector<Affine>& scratch) : motion(m), worlds(scratch) {
+  Frame(const Motion& m, std::int64_t frame, Scratch& scratch)
+      : motion(m), worlds(scratch.worlds), shapes(scratch.shapes) {
     const auto first = frame * static_cast<std::int64_t>(m.system->parents.size());
     t = m.translations + 3 * first;
     q = m.rotations + 4 * first;
@@ -170,9 +188,9 @@ struct Frame {
     next = start + reach * unit(next - start);
     const System& system = *motion.system;
     for (const std::int32_t i : system.springs[static_cast<std::size_t>(joint.spring)]) {
-      const Collider& shape = system.colliders[static_cast<std::size_t>(i)];
-      const Depth found = depth(shape, world(shape.node), next, joint.radius);
-      if (found.distance < 0) next = start + reach * unit(next - found.distance * found.normal - start);
+      const auto at = static_cast<std::size_t>(i);
+      const Vector out = push(system.colliders[at], shapes[at], next, joint.radius);
+      if (dot(out, out) > 0) next = start + reach * unit(next + out - start);
     }
     const Vector kept = joint.center >= 0 ? moved_back(world(joint.center), next) : next;
     std::copy(current.begin(), current.end(), before);
@@ -186,13 +204,20 @@ struct Frame {
   void walk(const Swing& swing) const {
     const System& system = *motion.system;
     const std::size_t joints = system.joints.size();
+    std::size_t next = 0;
     for (const std::int32_t node : system.order) {
       const std::int32_t joint = system.joint_of[static_cast<std::size_t>(node)];
       if (joint >= 0) {
         double* const now = motion.tails + 3 * joint;
         swing(system.joints[static_cast<std::size_t>(joint)], now, now + 3 * joints);
       }
-      worlds[static_cast<std::size_t>(node)] = below_parent(node, at(node));
+      Affine& world = worlds[static_cast<std::size_t>(node)];
+      world = below_parent(node, at(node));
+      for (; next < system.colliders_by_node.size(); ++next) {
+        const auto i = static_cast<std::size_t>(system.colliders_by_node[next]);
+        if (system.colliders[i].node != node) break;
+        shapes[i] = placed(system.colliders[i], world);
+      }
     }
   }
 };
@@ -200,15 +225,15 @@ struct Frame {
 }  // namespace
 
 void start(const Motion& motion) {
-  std::vector<Affine> worlds(motion.system->parents.size());
-  const Frame frame(motion, 0, worlds);
+  Scratch scratch(*motion.system);
+  const Frame frame(motion, 0, scratch);
   frame.walk([&](const Joint& joint, double* now, double* before) { frame.start(joint, now, before); });
 }
 
 void run(const Motion& motion, double dt) {
-  std::vector<Affine> worlds(motion.system->parents.size());
+  Scratch scratch(*motion.system);
   for (std::int64_t i = 0; i < motion.frames; ++i) {
-    const Frame frame(motion, i, worlds);
+    const Frame frame(motion, i, scratch);
     frame.walk([&](const Joint& joint, double* now, double* before) { frame.step(joint, now, before, dt); });
   }
 }

@@ -47,6 +47,7 @@ struct System {
   std::vector<Joint> joints;
   std::vector<std::vector<std::int32_t>> springs;  // the colliders of each, in the order they push
   std::vector<Collider> colliders;
+  std::vector<std::int32_t> colliders_by_node;  // all of them, those of a node together, in `order`
 };
 
 // One character's motion in steps of `dt` seconds, and where its tails are. Nothing is owned.

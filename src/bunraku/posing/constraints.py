@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
 from graphlib import CycleError, TopologicalSorter
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +25,8 @@ from bunraku.model import AimConstraint, Constraint, Pose, Rig, RollConstraint, 
 from bunraku.model.arrays import Float64
 from bunraku.rotation import between_vectors, quaternion, slerp, swing_twist
 
+# Rigs and skeletons never change, so their order is worked out once.
+_orders: WeakKeyDictionary[Rig, WeakKeyDictionary[Skeleton, list[int]]] = WeakKeyDictionary()
 _AXES = {"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)}
 
 
@@ -57,7 +60,10 @@ def constrain(skeleton: Skeleton, rig: Rig, pose: Pose) -> Pose:
             f"pose: {pose.translations.shape[1]} nodes, but the skeleton has {len(skeleton)}"
         )
     rotations = np.array(pose.rotations)
-    for i in constraint_order(skeleton, rig.constraints):
+    orders = _orders.setdefault(rig, WeakKeyDictionary())
+    if skeleton not in orders:
+        orders[skeleton] = constraint_order(skeleton, rig.constraints)
+    for i in orders[skeleton]:
         constraint = rig.constraints[i]
         rest = skeleton.rotations[constraint.node]
         target = _target(skeleton, constraint, pose, rotations)
