@@ -96,10 +96,17 @@ struct Lanes<double> {
     v[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
   }
 
+  // Halves of rows are put together as they are loaded, which costs no shuffle.
   template <class R>
   static void gather(const R& rows, Vector v[4]) {
-    for (int i = 0; i < 4; ++i) v[i] = load<Vector>(rows[i]);
-    transpose(v);
+    for (int half = 0; half < 4; half += 2) {
+      Vector pairs[2];
+      for (int i = 0; i < 2; ++i) {
+        pairs[i] = __builtin_shufflevector(load<Double2>(rows[i] + half), load<Double2>(rows[i + 2] + half), 0, 1, 2, 3);
+      }
+      v[half] = __builtin_shufflevector(pairs[0], pairs[1], 0, 4, 2, 6);
+      v[half + 1] = __builtin_shufflevector(pairs[0], pairs[1], 1, 5, 3, 7);
+    }
   }
 
   template <class R>

@@ -71,23 +71,43 @@ BUNRAKU_LANES void load_group_carefully(const From* from, std::int64_t stride, i
   }
 }
 
+// Four numbers of three each, in ascending order: the number too many is overwritten by the next.
+#if defined(__AVX2__)
+BUNRAKU_LANES void store_threes(float* to, Vector<float> rows[4]) {
+  Lanes<float>::transpose(rows);
+  for (int l = 0; l < 4; ++l) store(to + 3 * l, __builtin_shufflevector(rows[l], rows[l], 0, 1, 2, 3));
+  for (int l = 0; l < 4; ++l) store(to + 12 + 3 * l, __builtin_shufflevector(rows[l], rows[l], 4, 5, 6, 7));
+}
+BUNRAKU_LANES void store_threes(double* to, Vector<double> rows[4]) {
+  Lanes<double>::transpose(rows);
+  for (int l = 0; l < 4; ++l) store(to + 3 * l, rows[l]);
+}
+#else
+BUNRAKU_LANES void store_threes(float* to, Vector<float> rows[4]) {
+  Lanes<float>::transpose(rows);
+  for (int l = 0; l < 4; ++l) store(to + 3 * l, rows[l]);
+}
+BUNRAKU_LANES void store_threes(double* to, Vector<double> rows[4]) {
+  for (int l = 0; l < 2; ++l) {
+    for (int c = 0; c < 3; ++c) to[3 * l + c] = rows[c][l];
+  }
+}
+#endif
+
 // Writes whole groups: `to` has room for one number more.
 template <class T, int W>
 BUNRAKU_LANES void store_group(T* to, const Vector<T>* v) {
   constexpr int kCount = Lanes<T>::kCount;
-  T* rows[kCount];
   Vector<T> four[4];
   if constexpr (W == 1) {
     store(to, v[0]);
   } else if constexpr (W == 3) {
-    T padded[4 * kCount];
     for (int i = 0; i < 4; ++i) four[i] = v[i < 3 ? i : 2];
-    for (int l = 0; l < kCount; ++l) rows[l] = padded + 4 * l;
-    Lanes<T>::scatter(four, rows, kCount);
-    for (int l = 0; l < kCount; ++l) __builtin_memcpy(to + 3 * l, padded + 4 * l, 4 * sizeof(T));
+    store_threes(to, four);
   } else {
     for (int c = 0; c < W; c += 4) {
       const int start = c + 4 <= W ? c : W - 4;
+      T* rows[kCount];
       for (int i = 0; i < 4; ++i) four[i] = v[start + i];
       for (int l = 0; l < kCount; ++l) rows[l] = to + l * W + start;
       Lanes<T>::scatter(four, rows, kCount);
