@@ -95,13 +95,23 @@ def gltf_from_any(character: Character) -> tuple[GltfFile, tuple[Note, ...]]:
     kept = character_from_vrm(base) if isinstance(base, GltfFile) else Character(character.skeleton)
     lost = [
         name
-        for name in ("humanoid", "expressions", "rig")
+        for name in ("humanoid", "expressions")
         if not same(getattr(kept, name), getattr(character, name))
     ]
+    if not same(_rules(kept.rig), _rules(character.rig)):
+        lost.append("rig")
     if not lost:
         return file, notes
-    message = f"{', '.join(lost)} cannot be said in glTF; a .vrm can hold them"
+    message = f"{', '.join(lost)} cannot be said in glTF; what VRM knows of them fits a .vrm"
     return file, (*notes, Note("vrm-dropped", message))
+
+
+def _rules(rig: Rig | None) -> Rig:
+    """What a rig does: the order in which nothing is done does not count."""
+    rig = rig or Rig()
+    if rig.appends or rig.fixed_axes or rig.chains:
+        return rig
+    return replace(rig, layers=None, after_physics=None)
 
 
 def _plain(character: Character) -> Character:
