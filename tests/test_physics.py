@@ -21,6 +21,7 @@ from bunraku.model import (
     SpringJoint,
     Track,
 )
+from bunraku.posing import global_transforms
 from bunraku.posing.springs import STEP, Springs, swing
 
 SKELETON = Skeleton(
@@ -92,6 +93,29 @@ def test_springs_hang_on_what_constraints_turn():
     turn = Track("lead", "rotation", [0, 1], [[0, 0, 0, 1], [0.7071068, 0, 0, 0.7071068]])
     stage = bunraku.Stage(replace(PUPPET, rig=rig), Clip("turn", (turn,)))
     assert np.abs(stage.simulate([0, 1]).rotations[1, 1, 0]) > 0.05
+
+
+def test_every_character_of_the_corpus_swings(corpus):
+    """On its rest pose for a second: nothing blows up, chains keep their lengths."""
+    seen = 0
+    for file in sorted((corpus / "vrm_mmd").glob("*.vrm")):
+        try:
+            character = bunraku.load(file)
+        except bunraku.FormatError:
+            continue
+        if character.rig is None or not character.rig.springs:
+            continue
+        seen += 1
+        skeleton = character.skeleton
+        stage = bunraku.Stage(character).simulated(0, 1)
+        world = stage.global_transforms([0, 0.5, 1])[..., 3]
+        rest = global_transforms(skeleton, character.rest_pose())[0, :, :, 3]
+        for joint in (joint for spring in character.rig.springs for joint in spring.joints):
+            if joint.child is not None:
+                length = np.linalg.norm(rest[joint.child] - rest[joint.node])
+                now = np.linalg.norm(world[:, joint.child] - world[:, joint.node], axis=1)
+                np.testing.assert_allclose(now, length, atol=1e-5 * max(1, length))
+    assert seen >= 6
 
 
 def test_the_command_line_turns_physics_on(corpus, tmp_path):

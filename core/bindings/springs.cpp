@@ -114,6 +114,10 @@ void make_system(System* made, const Indices& parents, const Indices& order, con
   std::iota(system.colliders_by_node.begin(), system.colliders_by_node.end(), 0);
   std::stable_sort(system.colliders_by_node.begin(), system.colliders_by_node.end(),
                    [&](std::int32_t a, std::int32_t b) { return place(a) < place(b); });
+  system.collider_ranks.resize(shapes);
+  for (std::size_t i = 0; i < shapes; ++i) {
+    system.collider_ranks[static_cast<std::size_t>(system.colliders_by_node[i])] = static_cast<std::int32_t>(i);
+  }
   for (std::size_t i = 0; i < springs; ++i) {
     const auto* const list = collider_starts.data() + i;
     system.springs.push_back(indices(collider_lists, static_cast<std::size_t>(list[0]),

@@ -136,6 +136,7 @@ struct Frame {
   const double* s;
   std::vector<Affine>& worlds;
   std::vector<Placed>& shapes;
+  std::size_t known = 0;  // colliders that have been placed, the first of `colliders_by_node`
 
   Frame(const Motion& m, std::int64_t frame, Scratch& scratch)
       : motion(m), worlds(scratch.worlds), shapes(scratch.shapes) {
@@ -189,6 +190,7 @@ struct Frame {
     const System& system = *motion.system;
     for (const std::int32_t i : system.springs[static_cast<std::size_t>(joint.spring)]) {
       const auto at = static_cast<std::size_t>(i);
+      if (static_cast<std::size_t>(system.collider_ranks[at]) >= known) continue;
       const Vector out = push(system.colliders[at], shapes[at], next, joint.radius);
       if (dot(out, out) > 0) next = start + reach * unit(next + out - start);
     }
@@ -201,10 +203,9 @@ struct Frame {
 
   // Visits every node with its ancestors done; `swing` sets the rotations of joints.
   template <class Swing>
-  void walk(const Swing& swing) const {
+  void walk(const Swing& swing) {
     const System& system = *motion.system;
     const std::size_t joints = system.joints.size();
-    std::size_t next = 0;
     for (const std::int32_t node : system.order) {
       const std::int32_t joint = system.joint_of[static_cast<std::size_t>(node)];
       if (joint >= 0) {
@@ -213,8 +214,8 @@ struct Frame {
       }
       Affine& world = worlds[static_cast<std::size_t>(node)];
       world = below_parent(node, at(node));
-      for (; next < system.colliders_by_node.size(); ++next) {
-        const auto i = static_cast<std::size_t>(system.colliders_by_node[next]);
+      for (; known < system.colliders_by_node.size(); ++known) {
+        const auto i = static_cast<std::size_t>(system.colliders_by_node[known]);
         if (system.colliders[i].node != node) break;
         shapes[i] = placed(system.colliders[i], world);
       }
@@ -226,14 +227,14 @@ struct Frame {
 
 void start(const Motion& motion) {
   Scratch scratch(*motion.system);
-  const Frame frame(motion, 0, scratch);
+  Frame frame(motion, 0, scratch);
   frame.walk([&](const Joint& joint, double* now, double* before) { frame.start(joint, now, before); });
 }
 
 void run(const Motion& motion, double dt) {
   Scratch scratch(*motion.system);
   for (std::int64_t i = 0; i < motion.frames; ++i) {
-    const Frame frame(motion, i, scratch);
+    Frame frame(motion, i, scratch);
     frame.walk([&](const Joint& joint, double* now, double* before) { frame.step(joint, now, before, dt); });
   }
 }

@@ -41,13 +41,15 @@ struct Joint {
 };
 
 // A character's hierarchy and what swings on it. `order` lists every node once: parents, and what
-// a joint's colliders and centre hang on, come first. Joints are found by `joint_of`, -1 for none.
+// a joint's colliders and centre hang on, come first. A collider that does not, because it hangs on
+// the joint itself, does not push it. Joints are found by `joint_of`, -1 for none.
 struct System {
   std::vector<std::int32_t> parents, order, joint_of;
   std::vector<Joint> joints;
   std::vector<std::vector<std::int32_t>> springs;  // the colliders of each, in the order they push
   std::vector<Collider> colliders;
   std::vector<std::int32_t> colliders_by_node;  // all of them, those of a node together, in `order`
+  std::vector<std::int32_t> collider_ranks;     // where each stands in that list
 };
 
 // One character's motion in steps of `dt` seconds, and where its tails are. Nothing is owned.

@@ -22,7 +22,7 @@ struct Rod {
     system.joint_of = {-1, 0, -1};
     system.springs.push_back({});
     for (std::size_t i = 0; i < colliders.size(); ++i) system.springs[0].push_back(static_cast<std::int32_t>(i));
-    system.colliders_by_node = system.springs[0];  // all on the root
+    system.colliders_by_node = system.collider_ranks = system.springs[0];  // all on the root
     system.colliders = std::move(colliders);
     system.joints.push_back({1, -1, {2}, {0, 0, 0}, 0.0, 0.5, 0.05, {0, -2, 0}, 0, {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0},
                              {0, 0, 0, 1}, {1, 0, 0}});

@@ -27,6 +27,8 @@ def swung(
 ) -> Clip:
     """Return the clip with rotation tracks of the character's springs in place of its own.
 
+    What springs could not do as the file has it is added to the clip's notes.
+
     At `start` everything that swings is at rest; from there on it is simulated in steps of 1/60 s,
     a key for each, and one at `end`. The result at a time does not depend on `end`.
 
@@ -37,7 +39,7 @@ def swung(
         start, end: seconds.
 
     Raises:
-        RigError: springs that cannot be simulated (see `Springs`), times that are not in order.
+        RigError: a tail that does not hang on its joint, times that are not in order.
     """
     if not (np.isfinite([start, end]).all() and start <= end):
         raise RigError(f"physics: expected a start before an end, found {start:g} and {end:g} s")
@@ -72,4 +74,4 @@ def swung(
         Track(node, "rotation", times, turns[:, i].astype(np.float32))
         for i, node in enumerate(springs.nodes.tolist())
     ]
-    return replace(clip, tracks=(*kept, *swings))
+    return replace(clip, tracks=(*kept, *swings), notes=(*clip.notes, *springs.notes))

@@ -163,11 +163,15 @@ class Stage:
         and, like any other, answers at any time in any order. Without springs it is this one.
 
         Raises:
-            RigError: springs that wait for each other, or an end before the start.
+            RigError: a spring whose tail does not hang on it, or an end before the start.
         """
         clip = self.clip if self.clip is not None else Clip("rest", ())
         motion = swung(self.character, clip, self.pose, start, clip.end if end is None else end)
-        return self if motion is clip else Stage(self.character, motion)
+        if motion is clip:
+            return self
+        stage = Stage(self.character, motion)
+        stage.notes += motion.notes[len(clip.notes) :]
+        return stage
 
     def simulate(self, times: npt.ArrayLike) -> Pose:
         """Poses at increasing times with springs, which are at rest at the first of them.

@@ -55,23 +55,53 @@ def tips(skeleton: Skeleton, pose: Pose, node: int = -1) -> np.ndarray:
     return global_transforms(skeleton, pose)[:, node, :, 3]
 
 
-@pytest.mark.parametrize(
-    ("rig", "message"),
-    [
-        (Rig(springs=(Spring("", (SpringJoint(2, 1),)),)), "does not hang on it"),
-        (
-            Rig(
-                springs=(Spring("", (HANGING,), (0,)),),
-                colliders=(Collider(2, "sphere", np.zeros(3), 0.1),),
-            ),
-            r"springs\[0\]: a collider that pushes it",
-        ),
-        (Rig(springs=(Spring("", (HANGING,), center=2),)), "or its center, hangs on it"),
-    ],
-)
-def test_rigs_that_cannot_swing_are_refused(rig, message):
-    with pytest.raises(RigError, match=message):
-        Springs(rod(), rig)
+def test_tails_that_do_not_hang_on_their_joint_are_refused():
+    with pytest.raises(RigError, match="does not hang on it"):
+        Springs(rod(), Rig(springs=(Spring("", (SpringJoint(2, 1),)),)))
+
+
+def test_a_center_that_hangs_on_its_own_spring_is_none():
+    pose = wild(rod(), 20, 2)
+    turns = []
+    for center in (None, 1, 2):
+        springs = Springs(rod(), Rig(springs=(Spring("", (HANGING,), center=center),)))
+        assert [note.code for note in springs.notes] == ["center-on-spring"] * (center is not None)
+        turns.append(swing(springs, pose).pose.rotations)
+    np.testing.assert_array_equal(turns[0], turns[1])
+    np.testing.assert_array_equal(turns[0], turns[2])
+
+
+def test_of_springs_in_a_circle_the_first_in_the_file_comes_first():
+    skeleton = Skeleton(("a", "a tip", "b", "b tip"), [-1, 0, -1, 2], [[0, 0, 0], [0, 1, 0]] * 2)
+    shapes = tuple(Collider(node, "sphere", np.zeros(3), 0.3) for node in (1, 3))
+    joints = (SpringJoint(0, 1, gravity_power=2.0), SpringJoint(2, 3, stiffness=0.1))
+    pose = wild(skeleton, 30, 6)
+
+    def turns(*lists: tuple[int, ...]) -> np.ndarray:
+        springs = tuple(Spring("", (j,), own) for j, own in zip(joints, lists, strict=True))
+        made = Springs(skeleton, Rig(springs=springs, colliders=shapes))
+        in_circle = ["springs-in-circle"] * all(lists)
+        assert [note.code for note in made.notes] == in_circle
+        return swing(made, pose).pose.rotations
+
+    np.testing.assert_array_equal(turns((1,), (0,)), turns((), (0,)))
+
+
+def test_a_collider_pushes_what_is_below_it_not_what_carries_it():
+    joints = (
+        SpringJoint(1, 2, stiffness=0, gravity_power=2.0),
+        SpringJoint(2, 3, stiffness=0, gravity_power=2.0),
+    )
+    skeleton = Skeleton(
+        ("root", "a", "b", "tip"), [-1, 0, 1, 2], [[0, 0, 0], [0, 0, 0], [0, -1, 0], [0, -0.5, 0]]
+    )
+    ball = Collider(1, "sphere", np.array([0.1, -1.5, 0]), 0.3)
+    free = Springs(skeleton, Rig(springs=(Spring("", joints),), colliders=(ball,)))
+    held = Springs(skeleton, Rig(springs=(Spring("", joints, (0,)),), colliders=(ball,)))
+    pose = still(skeleton, 60)
+    turns = [swing(springs, pose).pose.rotations for springs in (free, held)]
+    np.testing.assert_array_equal(turns[0][:, 1], turns[1][:, 1])
+    assert np.abs(turns[0][:, 2] - turns[1][:, 2]).max() > 0.1
 
 
 def test_motions_that_do_not_fit_are_refused():

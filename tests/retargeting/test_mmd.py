@@ -137,22 +137,26 @@ def test_twist_bones_turn_the_arm():
 
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("with_model", [True, False])
-def test_a_real_dance_on_real_characters(target, with_model, corpus: Path):
+@pytest.mark.parametrize(
+    "motion", [DANCE, "synth_humanoid_ik.vmd", "synth_humanoid_ik_oldlayout.vmd"]
+)
+def test_real_motions_on_real_characters(motion, target, with_model, corpus: Path, golden: Path):
     character = bunraku.load(corpus / target)
     model = bunraku.load(corpus / MODEL) if with_model else standard_mmd_skeleton(character)
-    (dance,) = bunraku.load_clips(corpus / DANCE)
+    (dance,) = bunraku.load_clips((corpus if motion == DANCE else golden) / motion)
     done = retarget(dance, model, character)
-    assert not [note for note in bind(done, character).notes if note.code != "expression-missing"]
-    times = np.arange(0, 160, 7) / 30
+    assert not bind(done, character).notes
+    times = np.arange(0, dance.end, 7 / 30)
     there, here = world(model, dance, times), world(character, done, times)
     assert worst_direction(model, there, character, here) < 1e-5
     seen = 0
     for side in ("left", "right"):
         off, reached = foot_misses(model, there, character, here, side)
         assert off[reached].max(initial=0) < 5e-4
-        assert off.max() < 0.04  # where the dance stretches a leg further than it is
+        # Where the dance stretches a leg further than it is, the stance of the two differing.
+        assert off.max() < 0.05
         seen += reached.sum()
-    assert seen > 20
+    assert seen > len(times) / 2
 
 
 def test_a_vrm_animation_on_an_mmd_model(corpus: Path):

@@ -19,7 +19,7 @@ a chain's length. Results are the same bits on every machine and for every numbe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bunraku import _core
-from bunraku.errors import RigError
+from bunraku.errors import Note, RigError
 from bunraku.model import Pose, Rig, Skeleton, SpringJoint
 from bunraku.model.arrays import Float64, Int32
 from bunraku.rotation import quaternion
@@ -53,7 +53,8 @@ class Springs:
     """The springs of one character, laid out for simulation.
 
     A node that several springs turn is turned by the last of them. A joint whose tail lies on the
-    joint itself cannot swing and is left out.
+    joint itself cannot swing and is left out. A collider that hangs on a joint pushes what comes
+    below it, not the joint that carries it.
 
     Args:
         skeleton: whose rest the springs return to.
@@ -61,10 +62,12 @@ class Springs:
 
     Attributes:
         nodes: (J,) int32 node of each joint that swings.
+        notes: ``center-on-spring``: a center that hangs on its own spring, which then feels
+            inertia in the world; ``springs-in-circle``: springs that wait for each other's
+            colliders or centers, which then count only for what comes later in the file.
 
     Raises:
-        RigError: a tail that does not hang on its joint, or springs that wait for each other: a
-            collider that pushes what carries it.
+        RigError: a tail that does not hang on its joint.
 
     >>> from bunraku.model import Spring
     >>> rod = Skeleton(("root", "tip"), [-1, 0], [[0, 0, 0], [1, 0, 0]])
@@ -85,7 +88,8 @@ class Springs:
                 chosen[joint.node] = i, joint, path, _tail(skeleton, joint, path)
         members = [each for each in chosen.values() if each[3].any()]
         nodes = [joint.node for _, joint, _, _ in members]
-        centers = [-1 if spring.center is None else spring.center for spring in rig.springs]
+        notes: list[Note] = []
+        centers = _centers(skeleton, rig, notes)
         rows = [_numbers(skeleton, joint, tail) for _, joint, _, tail in members]
         path_starts, paths = _lists([path for _, _, path, _ in members])
         starts, lists = _lists([spring.colliders for spring in rig.springs])
@@ -98,10 +102,16 @@ class Springs:
             np.concatenate([c.offset, np.asarray(other[c.shape]), [c.radius]])
             for c, other in zip(rig.colliders, others, strict=True)
         ]
+        order = _order(skeleton, rig, centers, {j.node: i for i, j, _, _ in members}, notes)
+        rank = np.argsort(order)
+        joints = [
+            (j.node, centers[i] if rank[centers[i]] < rank[j.node] else -1, i)
+            for i, j, _, _ in members
+        ]
         self.system = _core.springs.System(
             skeleton.parents,
-            _order(skeleton, rig, {joint.node: i for i, joint, _, _ in members}),
-            np.array([(j.node, centers[i], i) for i, j, _, _ in members], np.int32).reshape(-1, 3),
+            order,
+            np.array(joints, np.int32).reshape(-1, 3),
             np.array(rows, np.float64).reshape(-1, 28),
             path_starts,
             paths,
@@ -110,6 +120,7 @@ class Springs:
             np.array(shapes, np.int32).reshape(-1, 3),
             np.array(places, np.float64).reshape(-1, 7),
         )
+        self.notes: tuple[Note, ...] = tuple(notes)
 
 
 def swing(springs: Springs, pose: Pose, tails: Float64 | None = None) -> Swung:
@@ -208,7 +219,30 @@ def _lists(lists: Sequence[Sequence[int]]) -> tuple[Int32, Int32]:
     return starts, np.array([each for some in lists for each in some], np.int32)
 
 
-def _order(skeleton: Skeleton, rig: Rig, spring_of: dict[int, int]) -> Int32:
+def _upward(skeleton: Skeleton, node: int) -> Iterator[int]:
+    """The node and its ancestors."""
+    while node >= 0:
+        yield node
+        node = int(skeleton.parents[node])
+
+
+def _centers(skeleton: Skeleton, rig: Rig, notes: list[Note]) -> list[int]:
+    """The center of each spring, -1 for the world."""
+    centers = []
+    for i, spring in enumerate(rig.springs):
+        own = {joint.node for joint in spring.joints}
+        center = -1 if spring.center is None else spring.center
+        if not own.isdisjoint(_upward(skeleton, center)):
+            message = f"its center, node {center}, hangs on it; the world is used"
+            notes.append(Note("center-on-spring", message, f"rig.springs[{i}]"))
+            center = -1
+        centers.append(center)
+    return centers
+
+
+def _order(
+    skeleton: Skeleton, rig: Rig, centers: list[int], spring_of: dict[int, int], notes: list[Note]
+) -> Int32:
     """All nodes, each after its parent, a joint also after its spring's colliders and center."""
     # Springs are −1, −2, … here, so that a joint need not name each of its spring's colliders.
     graph = {
@@ -216,16 +250,18 @@ def _order(skeleton: Skeleton, rig: Rig, spring_of: dict[int, int]) -> Int32:
         for node, parent in enumerate(skeleton.parents.tolist())
     }
     for i, spring in enumerate(rig.springs):
-        graph[~i] = [rig.colliders[collider].node for collider in spring.colliders]
-        if spring.center is not None:
-            graph[~i].append(spring.center)
+        carriers = {rig.colliders[collider].node for collider in spring.colliders}
+        own = {joint.node for joint in spring.joints}
+        graph[~i] = [node for node in carriers if own.isdisjoint(_upward(skeleton, node))]
+        if centers[i] >= 0:
+            graph[~i].append(centers[i])
     for node, i in spring_of.items():
         graph[node].append(~i)
     try:
         order = [each for each in TopologicalSorter(graph).static_order() if each >= 0]
     except CycleError as error:
         spring = next(~each for each in error.args[1] if each < 0)
-        raise RigError(
-            f"rig.springs[{spring}]: a collider that pushes it, or its center, hangs on it"
-        ) from None
+        message = "it waits for a collider on a spring that waits for its own"
+        notes.append(Note("springs-in-circle", message, f"rig.springs[{spring}]"))
+        return skeleton.order
     return np.array(order, np.int32)
