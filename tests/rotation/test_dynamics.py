@@ -36,7 +36,12 @@ INVALID = [
     (renormalize, ([0, 0, 0, np.nan],), "length near 1, found nan"),
     (filters.madgwick, (IDENTITY, X, [0, 1], 0.1), r"found \(2,\)"),
     (filters.madgwick, (IDENTITY, [np.nan, 0, 0], Y, 0.1), "nan"),
+    (filters.madgwick, (IDENTITY, [1e300, 0, 0], Y, 0.1), r"rate of \(1e\+300, 0, 0\)"),
+    (filters.madgwick, (0 * IDENTITY, X, Y, 0.1), "quaternion: .*non-zero length"),
+    (filters.madgwick, (IDENTITY, X, [0, np.inf, 0], 0.1), "acceleration: .*found inf"),
     (filters.mahony, (IDENTITY, [0, 0], X, Y, 0.1), r"found \(2,\)"),
+    (filters.mahony, (IDENTITY, X, [0, 1e300, 0], Y, 0.1), r"rate of \(0, 1e\+300, 0\)"),
+    (filters.mahony, (IDENTITY, [np.nan, 0, 0], X, Y, 0.1), "bias: .*found nan"),
 ]
 
 

@@ -22,6 +22,8 @@ INVALID = [
     (mean, ([TWO, TWO], [[1, 1], [0, 0]]), r"sum of weighted rotations \[1\]"),
     (mean, (TWO, [1, 1, 1]), "broadcast"),
     (mean, (np.full((2, 4), np.nan),), "nan"),
+    (mean, ([TWO, TWO], [[1, 1], [1, -2]]), r"weight \[1, 1\]: .*>= 0, found -2"),
+    (align_points, ([np.eye(3)] * 2, np.eye(3), [[1] * 3, [0] * 3]), r"row \[1\]: .*not all 0"),
     (align_vectors, (X, Y), r"\(\.\.\., N, 3\) with N >= 1"),
     (align_vectors, (np.zeros((0, 3)), np.zeros((0, 3))), "N >= 1"),
     (align_vectors, (np.eye(3), np.zeros((3, 3))), "sum of weighted products: .*non-zero"),

@@ -12,7 +12,14 @@ from numpy.typing import ArrayLike
 
 from bunraku.rotation import _arrays
 from bunraku.rotation._arrays import QUATERNION, SCALAR, VECTOR, Floats
-from bunraku.rotation._elementwise import One, Two, elementwise, no_direction, not_finite
+from bunraku.rotation._elementwise import (
+    Fault,
+    One,
+    Two,
+    elementwise,
+    no_direction,
+    not_finite,
+)
 
 
 def madgwick(
@@ -64,12 +71,16 @@ def mahony(
     return _mahony(q, bias, gyroscope, accelerometer, dt, proportional, integral)
 
 
-def _no_step(index: tuple[int, ...], elements: list[Floats]) -> str:
-    place = _arrays.place("quaternion", index)
-    return (
-        f"{place}: expected a turn whose square is finite, found a rate of "
-        f"{_arrays.listed(elements[-5 if len(elements) == 7 else 1])}"
-    )
+def _too_fast(rate: int) -> Fault:
+    """The fault that input `rate` is so fast that the square of a step's angle is not finite."""
+
+    def fault(index: tuple[int, ...], elements: list[Floats]) -> str:
+        return (
+            f"{_arrays.place('quaternion', index)}: expected a turn whose square is finite, "
+            f"found a rate of {_arrays.listed(elements[rate])}"
+        )
+
+    return fault
 
 
 _madgwick: One = elementwise(
@@ -78,7 +89,7 @@ _madgwick: One = elementwise(
     faults=(
         no_direction(0),
         *map(not_finite, (1, 2, 3, 4), ("angular velocity", "acceleration", "dt", "gain")),
-        _no_step,
+        _too_fast(1),
     ),
 )
 _mahony: Two = elementwise(
@@ -91,6 +102,6 @@ _mahony: Two = elementwise(
             (1, 2, 3, 4, 5, 6),
             ("bias", "angular velocity", "acceleration", "dt", "gain", "gain"),
         ),
-        _no_step,
+        _too_fast(2),
     ),
 )
