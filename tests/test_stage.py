@@ -204,3 +204,14 @@ def test_a_mirroring_node_turns_faces_round_and_keeps_normals_outward() -> None:
     a, b, c = moved.positions[0, mirrored.triangles[0]]
     np.testing.assert_array_equal(np.cross(b - a, c - a), moved.normals[0, 0])
     np.testing.assert_array_equal(moved.normals[0, 0], [0, 0, -1])
+
+
+def test_influences_mean_nothing_on_a_node_without_a_skin() -> None:
+    mesh = triangle(skinned=True)
+    skeleton = Skeleton(("root",), [-1], [[5, 0, 0]])
+    stage = Stage(Character(skeleton, (mesh,), attachments=(Attachment(0, 0),)))
+    expected = mesh.geometries[0].positions + np.float32([5, 0, 0])
+    np.testing.assert_array_equal(stage.deform(0.0).positions[0], expected)
+    found = stage.pick(0.0, expected.mean(axis=0) + [0, 0, 1], [0, 0, -1])
+    assert found is not None
+    assert found.joints == ()

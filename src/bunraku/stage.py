@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary, finalize
 
 import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import Note, RigError
-from bunraku.model import Character, Clip, Mesh, Pose
+from bunraku.model import Character, Clip, Geometry, Mesh, Pose
 from bunraku.model.arrays import Float32, Float64, Int32
 from bunraku.motion import bind, sample
 from bunraku.physics import swung
@@ -68,8 +68,11 @@ class Deformation:
     normals: Float32 | None = None
 
 
-# Meshes never change: their trees are built for the first ray, by (geometry, mirrored).
-_trees: WeakKeyDictionary[Mesh, dict[tuple[int, bool], SkinTree]] = WeakKeyDictionary()
+# Meshes never change: their trees are built for the first ray, by (held by
+# joints, geometry, mirrored).
+_trees: WeakKeyDictionary[Mesh, dict[tuple[bool, int, bool], SkinTree]] = WeakKeyDictionary()
+# Geometry with influences, as nodes without a skin show it.
+_free: WeakKeyDictionary[Geometry, Geometry] = WeakKeyDictionary()
 # Trees over bent geometry that no pose needs any more: a refit takes a fraction of a build.
 _idle: WeakKeyDictionary[Mesh, dict[tuple[int, bool], list[Bvh]]] = WeakKeyDictionary()
 
@@ -264,7 +267,7 @@ class Stage:
         directions = np.empty_like(positions) if normals else None
         for span, matrices, bend in self._palettes(transforms, method):
             deform_into(
-                self.character.meshes[span.mesh].geometries[span.geometry],
+                self._geometry(span),
                 matrices,
                 positions[:, span.start : span.stop],
                 None if directions is None else directions[:, span.start : span.stop],
@@ -286,7 +289,7 @@ class Stage:
         lent: list[tuple[Bvh, list[Bvh]]] = []
         for span, matrices, bend in self._palettes(transforms, method):
             weights = pose.morph_weights[span.attachment]
-            geometry = self.character.meshes[span.mesh].geometries[span.geometry]
+            geometry = self._geometry(span)
             if geometry.spherical is None and geometry.dual is None:
                 tree = self._tree(span)
                 members.append(tree.at(matrices[0], method=bend, morph_weights=weights[0]))
@@ -378,8 +381,7 @@ class Stage:
         palettes: dict[int, Float32] = {}
         for span in self.ranges:
             skin = self.character.attachments[span.attachment].skin
-            geometry = self.character.meshes[span.mesh].geometries[span.geometry]
-            if skin is None or geometry.joints is None:
+            if skin is None or self._geometry(span).joints is None:
                 yield span, node_palette(span.node, transforms), "lbs" if skin is None else method
                 continue
             if skin not in palettes:
@@ -389,10 +391,22 @@ class Stage:
     def _tree(self, span: Range) -> SkinTree:
         mesh = self.character.meshes[span.mesh]
         trees = _trees.setdefault(mesh, {})
-        key = (span.geometry, span.mirrored)
+        geometry = self._geometry(span)
+        key = (geometry.joints is not None, span.geometry, span.mirrored)
         if key not in trees:
-            trees[key] = SkinTree(mesh.geometries[span.geometry], self._faces(span))
+            trees[key] = SkinTree(geometry, self._faces(span))
         return trees[key]
+
+    def _geometry(self, span: Range) -> Geometry:
+        geometry = self.character.meshes[span.mesh].geometries[span.geometry]
+        if geometry.joints is None or self.character.attachments[span.attachment].skin is not None:
+            return geometry
+        # Influences mean nothing on a node without a skin (glTF 2.0, 3.7.3.3).
+        free = _free.get(geometry)
+        if free is None:
+            free = replace(geometry, joints=None, weights=None, spherical=None, dual=None)
+            _free[geometry] = free
+        return free
 
     def _bent(self, span: Range, positions: Float32) -> tuple[Bvh, list[Bvh]]:
         """A tree over bent positions, and where it may go back to when it is no longer needed."""
