@@ -10,7 +10,24 @@ import pytest
 
 import bunraku
 from bunraku import RigError, Stage, UnsupportedError, bake, load
-from bunraku.model import Character, Clip, Expression, IkChain, Rig, Skeleton, Track
+from bunraku.model import (
+    Append,
+    Attachment,
+    Character,
+    Clip,
+    Expression,
+    Geometry,
+    IkChain,
+    IkLink,
+    Mesh,
+    MorphBind,
+    MorphTarget,
+    Part,
+    Rig,
+    Skeleton,
+    Skin,
+    Track,
+)
 
 
 @pytest.fixture(scope="module")
@@ -95,6 +112,42 @@ def test_glb_plays_the_clip_resampled(stage: Stage, tmp_path: Path) -> None:
     size = float(np.ptp(expected.reshape(-1, 3), axis=0).max())
     np.testing.assert_allclose(played, expected, rtol=0, atol=1e-5 * size)
     assert baked.frames == len(times)
+
+
+def test_glb_holds_what_a_rig_does(tmp_path: Path) -> None:
+    rest = [[0, 2, 0], [0, -1, 0.05], [0, -1, -0.05], [0, 0, 0], [0.2, 0, 0]]
+    skeleton = Skeleton(("hip", "knee", "foot", "goal", "twin"), [-1, 0, 1, -1, -1], rest)
+    chain = IkChain(3, 2, (IkLink(1), IkLink(0)), 20, 2.0)
+    rig = Rig(layers=[0, 0, 0, 1, 2], appends=(Append(4, 1, 0.5),), chains=(chain,))
+    raised = MorphTarget([0], positions=[[0, 0, 1]])
+    geometry = Geometry(
+        [[0, 2, 0], [0, 1, 0], [0, 0, 0]],
+        joints=[[0], [1], [2]],
+        weights=[[1]] * 3,
+        morphs=(raised,),
+    )
+    inverse = np.tile(np.eye(4), (3, 1, 1))
+    inverse[:, :3, 3] = -np.cumsum(rest[:3], axis=0)
+    dancer = Character(
+        skeleton,
+        (Mesh("leg", (geometry,), (Part(0, [[0, 1, 2]]),), ("up",)),),
+        (Skin([0, 1, 2], inverse),),
+        (Attachment(4, 0, 0),),
+        expressions=(Expression("up", (MorphBind(0, 0),)),),
+        rig=rig,
+    )
+    steps = Track("goal", "translation", [0, 1], [[0, 0, 0], [0, 0.9, 0.4]])
+    smile = Track("up", "expression", [0, 1], [[0], [1]])
+    stage = Stage(dancer, Clip("step", (steps, smile)))
+    times = stage.frame_times(10)
+    bake(stage, tmp_path / "out.glb", fps=10)
+    played = Stage(load(tmp_path / "out.glb"), 0)
+    expected = stage.global_transforms(times)
+    assert np.ptp(expected[:, 4, 1, 1]) > 0.1
+    np.testing.assert_allclose(played.global_transforms(times)[:, :5], expected, atol=1e-6)
+    np.testing.assert_allclose(
+        played.deform(times).positions, stage.deform(times).positions, atol=1e-6
+    )
 
 
 def test_glb_says_what_it_leaves_out(corpus: Path, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from bunraku.formats.cache import Faces, write_npy, write_npz, write_obj, write_
 from bunraku.model import Character, Pose, Track
 from bunraku.model.arrays import Float32, Float64
 from bunraku.motion import clip_from_pose
+from bunraku.posing import resolved
 from bunraku.skinning import Method
 from bunraku.stage import Deformation, Stage
 
@@ -130,6 +131,8 @@ def _bake_clip(
     character = stage.character
     name = stage.clip.name if stage.clip is not None else "rest"
     pose = stage.pose(times)
+    if out.suffix.lower() != ".vmd":  # the others know neither expressions nor rigs
+        pose = resolved(character, pose)
     clip = clip_from_pose(pose, times, character, name)
     notes = []
     motion_only = out.suffix.lower() in (".vmd", ".bvh")
