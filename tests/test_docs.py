@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,8 @@ from typer.testing import CliRunner
 import bunraku
 from bunraku.cli import app
 from bunraku.demo import run_demo
+from bunraku.model import Clip, Humanoid, Track
+from bunraku.model.humanoid import PARENTS
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf8")
@@ -29,9 +32,18 @@ def without_comments(code: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def after_the_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder in which the README's demo command has been run."""
+    """A folder in which the README's demo command has been run, and other files lie ready."""
     folder = tmp_path_factory.mktemp("readme")
     run_demo(folder / "demo-out")
+    puppet = bunraku.make_puppet()
+    bones = {name: i for i, name in enumerate(puppet.skeleton.names) if name in PARENTS}
+    avatar = replace(puppet, humanoid=Humanoid(bones), clips=())
+    bunraku.save(avatar, folder / "avatar.vrm")
+    bunraku.save(avatar, folder / "model.pmx")
+    baked = bunraku.bake(bunraku.Stage(puppet, 0), folder / "dance.vmd")
+    assert baked.frames > 30
+    still = Clip("idle", (Track("hips", "rotation", [0, 1], [[0, 0, 0, 1]] * 2),))
+    bunraku.save_clip(still, folder / "idle.vrma", avatar)
     return folder
 
 
