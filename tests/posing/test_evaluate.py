@@ -111,6 +111,16 @@ def test_a_resolved_pose_says_nothing_twice():
     np.testing.assert_allclose(evaluate(bare, plain)[1], evaluate(character, pose)[1], atol=1e-12)
 
 
+def test_below_a_scale_of_zero_a_resolved_pose_is_still_one():
+    character = doll(expressions=())
+    pose = character.rest_pose()
+    scales = pose.scales.copy()
+    scales[0, 0] = 0
+    plain = resolved(character, replace(pose, scales=scales))
+    world = global_transforms(character.skeleton, plain)[0]
+    np.testing.assert_allclose(world[:, :, 3], [[0, 1, 0]] * 3, atol=1e-12)
+
+
 @pytest.mark.parametrize("step", [evaluate, resolved])
 def test_without_anything_to_do_the_pose_is_the_same_object(step):
     character = doll(rig=None, expressions=())

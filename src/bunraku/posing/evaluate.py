@@ -65,8 +65,13 @@ def resolved(character: Character, pose: Pose) -> Pose:
     turns, places = world[..., :3].copy(), world[..., 3].copy()
     nodes = np.flatnonzero(skeleton.parents >= 0)
     above = world[:, skeleton.parents[nodes]]
-    back = np.linalg.inv(above[..., :3])
+    flat = np.linalg.det(above[..., :3]) == 0  # below a scale of 0 nothing is to be seen
+    back = np.linalg.inv(np.where(flat[..., None, None], np.eye(3), above[..., :3]))
     turns[:, nodes] = back @ turns[:, nodes]
     places[:, nodes] = (back @ (places[:, nodes] - above[..., 3])[..., None])[..., 0]
-    rotations = quaternion.from_matrix(turns / asked.scales[..., None, :])
+    hidden = (asked.scales == 0).any(axis=-1)
+    hidden[:, nodes] |= flat
+    turns /= np.where(hidden[..., None], 1, asked.scales)[..., None, :]
+    turns[hidden] = np.eye(3)
+    rotations = quaternion.from_matrix(turns).astype(np.float64)
     return replace(asked, translations=places, rotations=rotations)
