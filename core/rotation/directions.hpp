@@ -62,6 +62,9 @@ struct LookAt {
     const T rounding = sizeof(T) == 4 ? static_cast<T>(0x1p-21) : static_cast<T>(0x1p-50);
     const Mask<T> silent = square<T, 3>(x) <= rounding * rounding;
     normalize<T, 3>(x);
+    // A short cross product is off by its rounding: across the direction to the last digit again.
+    const Vector<T> along = dot3(x, z);
+    for (int i = 0; i < 3; ++i) x[i] -= along * z[i];
     cross(z, x, y);
     const Vector<T> m[9] = {x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]};
     quaternion_of<T>(m, out);
