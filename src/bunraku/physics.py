@@ -10,8 +10,7 @@ import numpy as np
 from bunraku.errors import RigError
 from bunraku.model import Character, Clip, Pose, Track
 from bunraku.model.arrays import Float64
-from bunraku.posing.constraints import constrain
-from bunraku.posing.expressions import applied
+from bunraku.posing.evaluate import resolved
 from bunraku.posing.springs import STEP, Springs, swing
 from bunraku.rotation import slerp
 
@@ -54,8 +53,7 @@ def swung(
     tails = None
     parts = []
     for first in range(0, len(times), _BLOCK):
-        pose = applied(character, pose_at(times[first : first + _BLOCK]))
-        pose = constrain(character.skeleton, rig, pose)
+        pose = resolved(character, pose_at(times[first : first + _BLOCK]))
         moved, tails = swing(springs, pose, tails)
         parts.append(moved.rotations[:, springs.nodes])
     turns = np.concatenate(parts)
