@@ -5,16 +5,14 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
-#include <limits>
 #include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
+#include "bindings/rays.hpp"
 #include "posed/prepare.hpp"
-
-namespace nb = nanobind;
 
 namespace bunraku {
 namespace {
@@ -22,55 +20,8 @@ namespace {
 using posed::Posed;
 using posed::RestTree;
 
-template <typename T, std::size_t kDimensions>
-using In = nb::ndarray<const T, nb::ndim<kDimensions>, nb::c_contig, nb::device::cpu>;
-template <typename T, std::size_t kDimensions>
-using Out = nb::ndarray<T, nb::ndim<kDimensions>, nb::c_contig, nb::device::cpu>;
-template <typename T>
-using Made = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 using Target = std::tuple<In<std::int32_t, 1>, std::optional<In<float, 2>>>;
 using Weights = std::optional<In<float, 1>>;
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
-
-void require(bool condition, const std::string& what) {
-  if (!condition) throw nb::value_error(what.c_str());
-}
-
-template <typename A>
-auto* rows(const A& array, std::size_t count, std::size_t width, const char* name) {
-  bool fits = array.shape(0) == count;
-  if constexpr (requires { array.shape(1); }) fits = fits && (width == 1 || array.shape(1) == width);
-  require(fits, std::string(name) + ": expected " + std::to_string(count) + " rows of " + std::to_string(width));
-  return array.data();
-}
-
-template <typename T>
-bvh::PerRay<T> per_ray(const In<T, 1>& values, std::size_t count, const char* name) {
-  require(values.shape(0) == 1 || values.shape(0) == count,
-          std::string(name) + ": expected 1 or " + std::to_string(count) + " values");
-  return {values.data(), values.shape(0) == 1 ? 0 : 1};
-}
-
-template <typename T>
-Made<T> made(std::vector<T> values) {
-  auto* const kept = new std::vector<T>(std::move(values));
-  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return Made<T>(kept->data(), {kept->size()}, owner);
-}
-
-struct RayArrays {
-  In<float, 2> origins, directions;
-  In<float, 1> t_min, t_max;
-  In<std::int32_t, 1> skip;
-
-  std::size_t count() const { return origins.shape(0); }
-  bvh::Rays rays(bool front_only) const {
-    const std::size_t n = count();
-    return {rows(origins, n, 3, "origins"), rows(directions, n, 3, "directions"), per_ray(t_min, n, "t_min"),
-            per_ray(t_max, n, "t_max"),     per_ray(skip, n, "skip"),             front_only,
-            false};
-  }
-};
 
 Method method_named(const std::string& name) {
   if (name == "lbs") return Method::lbs;
@@ -127,22 +78,12 @@ nb::tuple all(const Posed& pose, In<float, 2> origins, In<float, 2> directions, 
     const nb::gil_scoped_release released;
     hits = pose.all(rays, static_cast<std::int64_t>(given.count()));
   }
-  return nb::make_tuple(made(std::move(hits.first)), made(std::move(hits.t)), made(std::move(hits.primitive)),
-                        made(std::move(hits.u)), made(std::move(hits.v)));
-}
-
-nb::object answer(const bvh::Single& hit) {
-  if (hit.primitive < 0) return nb::none();
-  return nb::make_tuple(hit.t, hit.primitive, hit.u, hit.v);
+  return columns(std::move(hits));
 }
 
 }  // namespace
 
 void bind_posed(nb::module_& m) {
-  const auto batch = [](auto& c, const char* name, auto function, auto... more) {
-    c.def(name, function, nb::arg("origins").noconvert(), nb::arg("directions").noconvert(), nb::arg("t_min").noconvert(),
-          nb::arg("t_max").noconvert(), nb::arg("skip").noconvert(), nb::arg("front_only"), more...);
-  };
   nb::class_<RestTree> tree(m, "Tree", "A geometry at rest, arranged for rays in any pose.");
   nb::class_<Posed> pose(m, "Pose", "A palette, prepared for the rays of one pose.");
   tree.def("__init__",
@@ -176,11 +117,11 @@ void bind_posed(nb::module_& m) {
   tree.def_prop_ro("leaf_count", [](const RestTree& self) { return self.view().leaf_count; });
   tree.def_prop_ro("bytes", &RestTree::bytes);
 
-  batch(pose, "closest", &closest, nb::arg("t").noconvert(), nb::arg("primitive").noconvert(), nb::arg("u").noconvert(),
+  define_batch(pose, "closest", &closest, nb::arg("t").noconvert(), nb::arg("primitive").noconvert(), nb::arg("u").noconvert(),
         nb::arg("v").noconvert(), nb::arg("normal").noconvert().none(), nb::arg("boxes").noconvert().none(),
         nb::arg("triangles").noconvert().none());
-  batch(pose, "any", &any, nb::arg("hit").noconvert());
-  batch(pose, "all", &all);
+  define_batch(pose, "any", &any, nb::arg("hit").noconvert());
+  define_batch(pose, "all", &all);
   pose.def("cast",
            [](const Posed& self, float ox, float oy, float oz, float dx, float dy, float dz, float t_min, float t_max) {
              const float origin[3] = {ox, oy, oz}, direction[3] = {dx, dy, dz};

@@ -4,7 +4,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,56 +12,15 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/rays.hpp"
 #include "bvh/batch.hpp"
 #include "bvh/overlap.hpp"
 #include "bvh/tree.hpp"
-
-namespace nb = nanobind;
 
 namespace bunraku {
 namespace {
 
 using bvh::Tree;
-
-template <typename T, std::size_t kDimensions>
-using In = nb::ndarray<const T, nb::ndim<kDimensions>, nb::c_contig, nb::device::cpu>;
-template <typename T, std::size_t kDimensions>
-using Out = nb::ndarray<T, nb::ndim<kDimensions>, nb::c_contig, nb::device::cpu>;
-template <typename T>
-using Made = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-
-void require(bool condition, const std::string& what) {
-  if (!condition) throw nb::value_error(what.c_str());
-}
-
-template <typename Array>
-auto* rows(const Array& array, std::size_t count, std::size_t width, const char* name) {
-  bool fits = array.shape(0) == count;
-  if constexpr (requires { array.shape(1); }) fits = fits && (width == 1 || array.shape(1) == width);
-  require(fits, std::string(name) + ": expected (" + std::to_string(count) +
-                    (width > 1 ? ", " + std::to_string(width) + ")" : ",)"));
-  return array.data();
-}
-
-template <typename Array>
-auto* rows(const std::optional<Array>& array, std::size_t count, std::size_t width, const char* name) {
-  using Data = decltype(array->data());
-  return array ? rows(*array, count, width, name) : Data{nullptr};
-}
-
-template <typename T>
-bvh::PerRay<T> per_ray(const In<T, 1>& values, std::size_t count, const char* name) {
-  require(values.shape(0) == 1 || values.shape(0) == count,
-          std::string(name) + ": expected 1 or " + std::to_string(count) + " values");
-  return {values.data(), values.shape(0) == 1 ? 0 : 1};
-}
-
-template <typename T>
-Made<T> made(std::vector<T> values) {
-  auto* const kept = new std::vector<T>(std::move(values));
-  const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-  return Made<T>(kept->data(), {kept->size()}, owner);
-}
 
 bvh::Kind kind_named(const std::string& name) {
   if (name == "triangles") return bvh::Kind::triangles;
@@ -91,20 +49,6 @@ bvh::Source source_of(bvh::Kind kind, const In<float, 2>& points, const std::opt
   }
   return source;
 }
-
-struct RayArrays {
-  In<float, 2> origins, directions;
-  In<float, 1> t_min, t_max;
-  In<std::int32_t, 1> skip;
-
-  std::size_t count() const { return origins.shape(0); }
-  bvh::Rays rays(bool front_only) const {
-    const std::size_t n = count();
-    return {rows(origins, n, 3, "origins"), rows(directions, n, 3, "directions"), per_ray(t_min, n, "t_min"),
-            per_ray(t_max, n, "t_max"),     per_ray(skip, n, "skip"),             front_only,
-            false};
-  }
-};
 
 using MaybeInts = std::optional<Out<std::int32_t, 1>>;
 
@@ -148,8 +92,7 @@ nb::tuple all(const Tree& tree, In<float, 2> origins, In<float, 2> directions, I
     const std::shared_lock held(tree.gate());
     hits = bvh::run_all(tree.view(), rays, static_cast<std::int64_t>(given.count()));
   }
-  return nb::make_tuple(made(std::move(hits.first)), made(std::move(hits.t)), made(std::move(hits.primitive)),
-                        made(std::move(hits.u)), made(std::move(hits.v)));
+  return columns(std::move(hits));
 }
 
 void count(const Tree& tree, In<float, 2> origins, In<float, 2> directions, In<float, 1> t_min, In<float, 1> t_max,
@@ -201,39 +144,78 @@ Made<std::int32_t> overlap_ball(const Tree& tree, In<float, 1> centre, float rad
   return made(std::move(found));
 }
 
-// Rays into placed trees; either `hit` or all the others.
+// Trees placed in a scene, held still while rays ask.
+struct Placed {
+  const Tree& top;
+  const std::vector<const Tree*>& trees;
+  In<std::int32_t, 1> tree_of;
+  In<double, 3> inverses;
+  float widen;
+
+  void check() const {
+    const std::size_t count = tree_of.shape(0);
+    require(inverses.shape(0) == count && inverses.shape(1) == 3 && inverses.shape(2) == 4,
+            "inverses: expected (" + std::to_string(count) + ", 3, 4)");
+    require(top.view().kind == bvh::Kind::boxes && top.primitives() == static_cast<std::int64_t>(count),
+            "top: expected a box for each instance");
+    for (const Tree* tree : trees) require(tree != nullptr, "trees: expected trees");
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::int32_t index = tree_of.data()[i];
+      require(index >= 0 && static_cast<std::size_t>(index) < trees.size(),
+              "tree_of[" + std::to_string(i) + "]: tree " + std::to_string(index) + ", but there are " +
+                  std::to_string(trees.size()));
+    }
+  }
+  template <typename Ask>
+  void ask(Ask with) const {
+    std::vector<std::shared_lock<std::shared_mutex>> held;
+    held.emplace_back(top.gate());
+    for (const Tree* tree : trees) {
+      if (tree != &top) held.emplace_back(tree->gate());
+    }
+    std::vector<const bvh::TreeView*> views;
+    for (std::size_t i = 0; i < tree_of.shape(0); ++i) {
+      views.push_back(&trees[static_cast<std::size_t>(tree_of.data()[i])]->view());
+    }
+    with(bvh::SceneView{top.view(), views.data(), inverses.data(), widen});
+  }
+};
+
+// Either `hit` or all the others.
 void in_scene(const Tree& top, const std::vector<const Tree*>& trees, In<std::int32_t, 1> tree_of,
               In<double, 3> inverses, float widen, In<float, 2> origins, In<float, 2> directions, In<float, 1> t_min,
               In<float, 1> t_max, In<std::int32_t, 1> skip, bool front_only, std::optional<Out<bool, 1>> hit,
               std::optional<Out<float, 1>> t, MaybeInts instance, MaybeInts primitive, std::optional<Out<float, 1>> u,
               std::optional<Out<float, 1>> v, std::optional<Out<float, 2>> normal) {
   const RayArrays given{origins, directions, t_min, t_max, skip};
-  const std::size_t n = given.count(), placed = tree_of.shape(0);
-  require(inverses.shape(0) == placed && inverses.shape(1) == 3 && inverses.shape(2) == 4,
-          "inverses: expected (" + std::to_string(placed) + ", 3, 4)");
-  require(top.view().kind == bvh::Kind::boxes && top.primitives() == static_cast<std::int64_t>(placed),
-          "top: expected a box for each instance");
+  const std::size_t n = given.count();
+  const Placed placed{top, trees, tree_of, inverses, widen};
+  placed.check();
   require(hit || (t && instance && primitive && u && v), "in_scene: expected hit, or t, instance, primitive, u and v");
-  for (const Tree* tree : trees) require(tree != nullptr, "trees: expected trees");
-  for (std::size_t i = 0; i < placed; ++i) {
-    const std::int32_t index = tree_of.data()[i];
-    require(index >= 0 && static_cast<std::size_t>(index) < trees.size(),
-            "tree_of[" + std::to_string(i) + "]: tree " + std::to_string(index) + ", but there are " +
-                std::to_string(trees.size()));
-  }
   const bvh::ClosestJob closest_job{given.rays(front_only), rows(t, n, 1, "t"), rows(primitive, n, 1, "primitive"),
                                     rows(u, n, 1, "u"),     rows(v, n, 1, "v"), rows(normal, n, 3, "normal"),
                                     nullptr,                nullptr};
   const bvh::SceneJob job{closest_job, rows(instance, n, 1, "instance"), rows(hit, n, 1, "hit")};
   const nb::gil_scoped_release released;
-  std::vector<std::shared_lock<std::shared_mutex>> held;
-  held.emplace_back(top.gate());
-  std::vector<const bvh::TreeView*> views;
-  for (const Tree* tree : trees) {
-    if (tree != &top) held.emplace_back(tree->gate());
+  placed.ask([&](const bvh::SceneView& scene) { bvh::run_scene(scene, job, static_cast<std::int64_t>(n)); });
+}
+
+nb::object all_in_scene(const Tree& top, const std::vector<const Tree*>& trees, In<std::int32_t, 1> tree_of,
+                       In<double, 3> inverses, float widen, In<float, 2> origins, In<float, 2> directions,
+                       In<float, 1> t_min, In<float, 1> t_max, In<std::int32_t, 1> skip, bool front_only) {
+  const RayArrays given{origins, directions, t_min, t_max, skip};
+  const Placed placed{top, trees, tree_of, inverses, widen};
+  placed.check();
+  const bvh::Rays rays = given.rays(front_only);
+  bvh::AllHits hits;
+  {
+    const nb::gil_scoped_release released;
+    placed.ask([&](const bvh::SceneView& scene) {
+      hits = bvh::run_all_in_scene(scene, rays, static_cast<std::int64_t>(given.count()));
+    });
   }
-  for (std::size_t i = 0; i < placed; ++i) views.push_back(&trees[static_cast<std::size_t>(tree_of.data()[i])]->view());
-  bvh::run_scene({top.view(), views.data(), inverses.data(), widen}, job, static_cast<std::int64_t>(n));
+  auto instances = made(std::move(hits.instance));
+  return columns(std::move(hits)) + nb::make_tuple(instances);
 }
 
 // One ray, without a batch's machinery: (t, primitive, u, v), or None.
@@ -243,8 +225,7 @@ nb::object cast(const Tree& tree, const float (&origin)[3], const float (&direct
     const std::shared_lock held(tree.gate());
     hit = bvh::cast_one(tree.view(), origin, direction, t_min, t_max);
   }
-  if (hit.primitive < 0) return nb::none();
-  return nb::make_tuple(hit.t, hit.primitive, hit.u, hit.v);
+  return answer(hit);
 }
 
 // Three float32 or float64 numbers of anything with a buffer: a quarter of what an ndarray argument takes.
@@ -266,10 +247,6 @@ void read_point(nb::handle array, float (&point)[3], const char* name) {
 }  // namespace
 
 void bind_query(nb::module_& m) {
-  const auto batch = [](auto& c, const char* name, auto function, auto... more) {
-    c.def(name, function, nb::arg("origins").noconvert(), nb::arg("directions").noconvert(), nb::arg("t_min").noconvert(),
-          nb::arg("t_max").noconvert(), nb::arg("skip").noconvert(), nb::arg("front_only"), more...);
-  };
   nb::class_<Tree> tree(m, "Tree", "A bounding-volume hierarchy over triangles, boxes or spheres.");
   tree.def("__init__",
            [](Tree* self, const std::string& kind, In<float, 2> points, std::optional<In<float, 2>> extents,
@@ -299,18 +276,17 @@ void bind_query(nb::module_& m) {
            },
            nb::arg("points").noconvert(), nb::arg("extents").noconvert().none(),
            nb::arg("faces").noconvert().none());
-  batch(tree, "closest", &closest, nb::arg("by_force"), nb::arg("t").noconvert(), nb::arg("primitive").noconvert(),
+  define_batch(tree, "closest", &closest, nb::arg("by_force"), nb::arg("t").noconvert(), nb::arg("primitive").noconvert(),
         nb::arg("u").noconvert(), nb::arg("v").noconvert(), nb::arg("normal").noconvert().none(),
         nb::arg("box_tests").noconvert().none(), nb::arg("primitive_tests").noconvert().none());
-  batch(tree, "any", &any, nb::arg("hit").noconvert());
-  batch(tree, "all", &all);
-  batch(tree, "count", &count, nb::arg("winding"), nb::arg("counts").noconvert());
+  define_batch(tree, "any", &any, nb::arg("hit").noconvert());
+  define_batch(tree, "all", &all);
+  define_batch(tree, "count", &count, nb::arg("winding"), nb::arg("counts").noconvert());
   tree.def("nearest", &nearest, nb::arg("points").noconvert(), nb::arg("max_distance").noconvert(),
            nb::arg("distance").noconvert(), nb::arg("primitive").noconvert(), nb::arg("closest").noconvert(),
            nb::arg("u").noconvert(), nb::arg("v").noconvert());
   tree.def("overlap_box", &overlap_box, nb::arg("low").noconvert(), nb::arg("high").noconvert());
   tree.def("overlap_ball", &overlap_ball, nb::arg("centre").noconvert(), nb::arg("radius"));
-  constexpr float kInfinity = std::numeric_limits<float>::infinity();
   tree.def("cast",
            [](const Tree& self, float ox, float oy, float oz, float dx, float dy, float dz, float t_min, float t_max) {
              return cast(self, {ox, oy, oz}, {dx, dy, dz}, t_min, t_max);
@@ -332,6 +308,10 @@ void bind_query(nb::module_& m) {
         nb::arg("t").noconvert().none(), nb::arg("instance").noconvert().none(),
         nb::arg("primitive").noconvert().none(), nb::arg("u").noconvert().none(), nb::arg("v").noconvert().none(),
         nb::arg("normal").noconvert().none());
+  m.def("all_in_scene", &all_in_scene, nb::arg("top"), nb::arg("trees"), nb::arg("tree_of").noconvert(),
+        nb::arg("inverses").noconvert(), nb::arg("widen"), nb::arg("origins").noconvert(),
+        nb::arg("directions").noconvert(), nb::arg("t_min").noconvert(), nb::arg("t_max").noconvert(),
+        nb::arg("skip").noconvert(), nb::arg("front_only"));
   tree.def_prop_ro("primitive_count", &Tree::primitives);
   tree.def_prop_ro("node_count", [](const Tree& self) { return self.view().node_count; });
   tree.def_prop_ro("packet_count", [](const Tree& self) { return self.view().packet_count; });

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <utility>
 
 #include "threads.hpp"
@@ -49,11 +48,23 @@ void run_rays(const TreeView& tree, Job job, std::int64_t count, Run run) {
   });
 }
 
-struct Found {
-  std::int64_t ray;
-  float t, u, v;
-  std::int32_t primitive;
-};
+bool before(const Found& a, const Found& b) {
+  if (a.ray != b.ray) return a.ray < b.ray;
+  if (a.hit.t != b.hit.t) return a.hit.t < b.hit.t;
+  return a.instance < b.instance || (a.instance == b.instance && a.hit.primitive < b.hit.primitive);
+}
+
+// run(job, begin, end) for ranges of the batch.
+template <typename Run>
+AllHits gathered(const Rays& rays, std::int64_t count, Run run) {
+  Gathering gathering;
+  parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
+    std::vector<Found> part;
+    run(found_in(part, rays), begin, end);
+    gathering.add(std::move(part));
+  });
+  return gathering.ordered(count);
+}
 
 }  // namespace
 
@@ -76,37 +87,43 @@ void run_scene(const SceneView& scene, const SceneJob& job, std::int64_t count) 
 }
 
 AllHits run_all(const TreeView& tree, const Rays& rays, std::int64_t count) {
-  std::mutex mutex;
-  std::vector<std::vector<Found>> parts;
-  parallel_for(count, kGrain, [&](std::int64_t begin, std::int64_t end) {
-    std::vector<Found> part;
-    const AllJob job{rays, &part, [](void* context, std::int64_t ray, float t, std::int32_t primitive, float u, float v) {
-                       static_cast<std::vector<Found>*>(context)->push_back({ray, t, u, v, primitive});
-                     }};
-    kernels().all(tree, job, begin, end);
-    std::sort(part.begin(), part.end(), [](const Found& a, const Found& b) {
-      if (a.ray != b.ray) return a.ray < b.ray;
-      return a.t < b.t || (a.t == b.t && a.primitive < b.primitive);
-    });
-    if (part.empty()) return;
-    const std::lock_guard lock(mutex);
-    parts.push_back(std::move(part));
+  return gathered(rays, count, [&](const AllJob& job, std::int64_t begin, std::int64_t end) { kernels().all(tree, job, begin, end); });
+}
+
+AllHits run_all_in_scene(const SceneView& scene, const Rays& rays, std::int64_t count) {
+  return gathered(rays, count, [&](const AllJob& job, std::int64_t begin, std::int64_t end) {
+    kernels().all_in_scene(scene, job, begin, end);
   });
-  std::sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.front().ray < b.front().ray; });
+}
+
+AllJob found_in(std::vector<Found>& part, const Rays& rays) {
+  return {rays, &part, [](void* to, std::int64_t ray, const Single& hit, std::int32_t instance) {
+            static_cast<std::vector<Found>*>(to)->push_back({ray, hit, instance});
+          }};
+}
+
+void Gathering::add(std::vector<Found> part) {
+  if (part.empty()) return;
+  std::sort(part.begin(), part.end(), before);
+  const std::lock_guard lock(mutex_);
+  parts_.push_back(std::move(part));
+}
+
+AllHits Gathering::ordered(std::int64_t rays) {
+  std::sort(parts_.begin(), parts_.end(), [](const auto& a, const auto& b) { return a.front().ray < b.front().ray; });
   AllHits hits;
-  hits.first.reserve(static_cast<std::size_t>(count) + 1);
-  for (const std::vector<Found>& part : parts) {
-    for (const Found& hit : part) {
-      while (static_cast<std::int64_t>(hits.first.size()) <= hit.ray) {
-        hits.first.push_back(static_cast<std::int64_t>(hits.t.size()));
-      }
-      hits.t.push_back(hit.t);
-      hits.primitive.push_back(hit.primitive);
-      hits.u.push_back(hit.u);
-      hits.v.push_back(hit.v);
+  hits.first.assign(static_cast<std::size_t>(rays) + 1, 0);
+  for (const std::vector<Found>& part : parts_) {
+    for (const Found& found : part) {
+      ++hits.first[static_cast<std::size_t>(found.ray) + 1];
+      hits.t.push_back(found.hit.t);
+      hits.u.push_back(found.hit.u);
+      hits.v.push_back(found.hit.v);
+      hits.primitive.push_back(found.hit.primitive);
+      hits.instance.push_back(found.instance);
     }
   }
-  hits.first.resize(static_cast<std::size_t>(count) + 1, static_cast<std::int64_t>(hits.t.size()));
+  for (std::size_t r = 1; r < hits.first.size(); ++r) hits.first[r] += hits.first[r - 1];
   return hits;
 }
 

@@ -41,11 +41,16 @@ struct AnyJob {
   bool* hit;
 };
 
-// Every primitive the ray meets, once, in no order.
+struct Single {
+  float t, u, v;
+  std::int32_t primitive;
+};
+
+// Every primitive the ray meets, once, in no order; in a scene with the instance, else with 0.
 struct AllJob {
   Rays rays;
   void* context;
-  void (*found)(void* context, std::int64_t ray, float t, std::int32_t primitive, float u, float v);
+  void (*found)(void* context, std::int64_t ray, const Single& hit, std::int32_t instance);
 };
 
 // `count`: primitives met. `winding`: crossings from behind minus crossings from the front, each
@@ -83,11 +88,6 @@ struct SceneJob {
   bool* hit;                      // or null; if given, only this is answered
 };
 
-struct Single {
-  float t, u, v;
-  std::int32_t primitive;
-};
-
 struct BvhKernels {
   void (*closest)(const TreeView&, const ClosestJob&, std::int64_t begin, std::int64_t end);
   void (*any)(const TreeView&, const AnyJob&, std::int64_t begin, std::int64_t end);
@@ -95,6 +95,7 @@ struct BvhKernels {
   void (*count)(const TreeView&, const CountJob&, std::int64_t begin, std::int64_t end);
   void (*nearest)(const TreeView&, const NearestJob&, std::int64_t begin, std::int64_t end);
   void (*in_scene)(const SceneView&, const SceneJob&, std::int64_t begin, std::int64_t end);
+  void (*all_in_scene)(const SceneView&, const AllJob&, std::int64_t begin, std::int64_t end);
   // As `closest`, but every packet of the tree is tested and no box.
   void (*closest_by_force)(const TreeView&, const ClosestJob&, std::int64_t begin, std::int64_t end);
   Single (*one)(const TreeView&, const float* origin, const float* direction, float t_min, float t_max);

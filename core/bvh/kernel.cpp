@@ -148,7 +148,7 @@ void all_of(const TreeView& tree, const AllJob& job, std::int64_t begin, std::in
     if (!start(tree, job.rays, r, ray)) continue;
     walk<false>(tree, ray, counts, [&](std::int32_t packet) {
       visit_hits<kKind, false>(tree, packet, ray, [&](const Hit& hit) {
-        job.found(job.context, r, hit.t, hit.primitive, hit.u, hit.v);
+        job.found(job.context, r, {hit.t, hit.u, hit.v, hit.primitive}, 0);
       });
       return false;
     });
@@ -199,16 +199,18 @@ void count(const TreeView& tree, const CountJob& job, std::int64_t begin, std::i
   BUNRAKU_BY_KIND(count_of, false)
 }
 
+BUNRAKU_INLINE bool start_in_scene(const SceneView& scene, const Rays& rays, std::int64_t r, Ray& ray) {
+  ray.skip = kEmpty;
+  ray.front_only = rays.front_only;
+  return prepare(ray, scene.top, rays.origins + 3 * r, rays.directions + 3 * r, of(rays.t_min, r), of(rays.t_max, r),
+                 scene.widen);
+}
+
 void in_scene(const SceneView& scene, const SceneJob& job, std::int64_t begin, std::int64_t end) {
-  const Rays& rays = job.closest.rays;
   for (std::int64_t r = begin; r < end; ++r) {
     Ray ray;
-    ray.skip = kEmpty;
-    ray.front_only = rays.front_only;
     PlacedHit best{kMiss, -1};
-    const bool real = prepare(ray, scene.top, rays.origins + 3 * r, rays.directions + 3 * r, of(rays.t_min, r),
-                              of(rays.t_max, r), scene.widen);
-    if (real) {
+    if (start_in_scene(scene, job.closest.rays, r, ray)) {
       walk_scene(scene, ray, [&](const Hit& hit, std::int32_t instance) {
         const bool tied = hit.t == best.hit.t;
         if (hit.t < best.hit.t || (tied && (instance < best.instance || (instance == best.instance &&
@@ -234,6 +236,17 @@ void in_scene(const SceneView& scene, const SceneJob& job, std::int64_t begin, s
     into_instance(inverse, ray.direction, 0, inner.direction);
     write(*scene.trees[best.instance], job.closest, r, inner, best.hit, Counts());
     if (job.closest.normal != nullptr) normal_to_world(inverse, job.closest.normal + 3 * r);
+  }
+}
+
+void all_in_scene(const SceneView& scene, const AllJob& job, std::int64_t begin, std::int64_t end) {
+  for (std::int64_t r = begin; r < end; ++r) {
+    Ray ray;
+    if (!start_in_scene(scene, job.rays, r, ray)) continue;
+    walk_scene(scene, ray, [&](const Hit& hit, std::int32_t instance) {
+      job.found(job.context, r, {hit.t, hit.u, hit.v, hit.primitive}, instance);
+      return false;
+    });
   }
 }
 
@@ -268,8 +281,9 @@ namespace bunraku::bvh::BUNRAKU_LEVEL {
 
 namespace kernels = bunraku::BUNRAKU_LEVEL::bvh;
 
-extern const BvhKernels bvh_kernels{kernels::closest,          kernels::any,  kernels::all,        kernels::count,
-                                    kernels::nearest, kernels::in_scene, kernels::closest_by_force, kernels::one,
-                                    kernels::refit_root, kernels::refit_nodes};
+extern const BvhKernels bvh_kernels{
+    kernels::closest, kernels::any,          kernels::all,              kernels::count, kernels::nearest,
+    kernels::in_scene, kernels::all_in_scene, kernels::closest_by_force, kernels::one,   kernels::refit_root,
+    kernels::refit_nodes};
 
 }  // namespace bunraku::bvh::BUNRAKU_LEVEL

@@ -145,7 +145,7 @@ void all_of(const RestView& view, const Pose& pose, const bvh::AllJob& job, Scra
     if (!start(frame, job.rays, r, ray)) continue;
     walk<kMethod>(
         view, pose, leaves, ray, counts,
-        [&](const Hit& hit) { job.found(job.context, r, hit.t, hit.primitive, hit.u, hit.v); },
+        [&](const Hit& hit) { job.found(job.context, r, {hit.t, hit.u, hit.v, hit.primitive}, 0); },
         [] { return false; });
   }
 }

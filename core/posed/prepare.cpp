@@ -1,7 +1,6 @@
 #include "posed/prepare.hpp"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -26,12 +25,6 @@ void over_rays(const RestView& view, const Pose& pose, std::int64_t count, Run r
     run(Scratch{morphs.data()}, begin, end);
   });
 }
-
-struct Found {
-  std::int64_t ray;
-  float t, u, v;
-  std::int32_t primitive;
-};
 
 }  // namespace
 
@@ -64,33 +57,13 @@ void Posed::any(const bvh::AnyJob& job, std::int64_t count) const {
 }
 
 bvh::AllHits Posed::all(const bvh::Rays& rays, std::int64_t count) const {
-  std::mutex mutex;
-  std::vector<Found> found;
+  bvh::Gathering gathering;
   over_rays(tree_.view(), pose_, count, [&](Scratch scratch, std::int64_t begin, std::int64_t end) {
-    std::vector<Found> part;
-    const bvh::AllJob job{rays, &part,
-                          [](void* to, std::int64_t ray, float t, std::int32_t primitive, float u, float v) {
-                            static_cast<std::vector<Found>*>(to)->push_back({ray, t, u, v, primitive});
-                          }};
-    kernels().all(tree_.view(), pose_, job, scratch, begin, end);
-    const std::lock_guard lock(mutex);
-    found.insert(found.end(), part.begin(), part.end());
+    std::vector<bvh::Found> part;
+    kernels().all(tree_.view(), pose_, bvh::found_in(part, rays), scratch, begin, end);
+    gathering.add(std::move(part));
   });
-  std::sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
-    if (a.ray != b.ray) return a.ray < b.ray;
-    return a.t < b.t || (a.t == b.t && a.primitive < b.primitive);
-  });
-  bvh::AllHits hits;
-  hits.first.assign(static_cast<std::size_t>(count) + 1, 0);
-  for (const Found& hit : found) {
-    ++hits.first[static_cast<std::size_t>(hit.ray) + 1];
-    hits.t.push_back(hit.t);
-    hits.primitive.push_back(hit.primitive);
-    hits.u.push_back(hit.u);
-    hits.v.push_back(hit.v);
-  }
-  for (std::size_t r = 1; r < hits.first.size(); ++r) hits.first[r] += hits.first[r - 1];
-  return hits;
+  return gathering.ordered(count);
 }
 
 bvh::Single Posed::one(const float* origin, const float* direction, float t_min, float t_max) const {

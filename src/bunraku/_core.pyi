@@ -314,6 +314,27 @@ class query:  # noqa: N801
         v: NDArray[np.float32] | None,
         normal: NDArray[np.float32] | None,
     ) -> None: ...
+    @staticmethod
+    def all_in_scene(
+        top: query.Tree,
+        trees: Sequence[query.Tree],
+        tree_of: NDArray[np.int32],
+        inverses: NDArray[np.float64],
+        widen: float,
+        origins: NDArray[np.float32],
+        directions: NDArray[np.float32],
+        t_min: NDArray[np.float32],
+        t_max: NDArray[np.float32],
+        skip: NDArray[np.int32],
+        front_only: bool,
+    ) -> tuple[
+        NDArray[np.int64],
+        NDArray[np.float32],
+        NDArray[np.int32],
+        NDArray[np.float32],
+        NDArray[np.float32],
+        NDArray[np.int32],
+    ]: ...
 
 class posed:  # noqa: N801
     """Rays on skins in any pose; core/posed/posed.hpp says what the arrays hold. Results are the

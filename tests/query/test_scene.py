@@ -75,10 +75,34 @@ def test_a_scene_answers_as_each_instance_asked_by_itself(count):
         assert (hits.instance == instance).all()
         assert (hits.primitive == primitive).all()
         assert (scene.any_hit(o, d) == (instance >= 0)).all()
+        every = scene.all_hits(o, d)
+        met = np.diff(every.first) > 0
+        assert (met == hits.hit).all()
+        first = every.first[:-1][met]
+        assert (every.t[first] == t[met]).all()
+        assert (every.instance[first] == instance[met]).all()
+        assert (every.primitive[first] == primitive[met]).all()
         lengths = np.linalg.norm(hits.normal[hits.hit], axis=1)
         assert np.allclose(lengths, 1, atol=1e-5)
         transforms = placed(count, 100 + step)
         scene.move(transforms)
+
+
+def test_every_hit_of_two_balls_one_behind_the_other():
+    ball = Bvh.of_spheres([[0, 0, 0]], [1])
+    behind = np.eye(4)
+    behind[0, 3] = 10
+    scene = Scene([ball, Bvh(*icosphere(0))], [0, 0], [np.eye(4), behind])
+    hits = scene.all_hits([[20, 0, 0], [0, 5, 0], [-5, 0, 0]], [[-1, 0, 0], [0, 1, 0], [1, 0, 0]])
+    assert hits.first.tolist() == [0, 2, 2, 4]
+    assert hits.t.tolist() == [9, 19, 4, 14]
+    assert hits.instance.tolist() == [1, 0, 0, 1]
+    near = scene.all_hits([[20, 0, 0]], [-1, 0, 0], t_max=10)
+    assert (near.instance.tolist(), near.primitive.tolist()) == ([1], [0])
+    assert Scene([], [], np.zeros((0, 4, 4))).all_hits([[0, 0, 0]], [0, 0, 1]).first.tolist() == [
+        0,
+        0,
+    ]
 
 
 def test_normals_and_fronts_survive_a_mirror_and_a_stretch():

@@ -11,7 +11,7 @@ from bunraku.query.group import PosedGroup
 from bunraku.query.hits import AllHits, Hits, Nearest
 from bunraku.query.pick import Pick
 from bunraku.query.posed import Posed, SkinTree
-from bunraku.query.scene import Scene, SceneHits
+from bunraku.query.scene import Scene, SceneAllHits, SceneHits
 
 __all__ = [
     "AllHits",
@@ -22,6 +22,7 @@ __all__ = [
     "Posed",
     "PosedGroup",
     "Scene",
+    "SceneAllHits",
     "SceneHits",
     "SkinTree",
     "shapes",

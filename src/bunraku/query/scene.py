@@ -12,7 +12,7 @@ from bunraku import _core
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Float64, Int32, checked, in_range
 from bunraku.query.bvh import INFINITY, Bvh
-from bunraku.query.hits import Hits, shaped
+from bunraku.query.hits import AllHits, Hits, shaped
 from bunraku.query.rays import broadcast_rays
 
 
@@ -25,6 +25,17 @@ class SceneHits(Hits):
     """
 
     instance: Int32 | None = None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SceneAllHits(AllHits):
+    """Every hit of N rays in a scene: as `AllHits`, at the same t by instance, then primitive.
+
+    Attributes:
+        instance: (first[N],) int32. `primitive` is the index within its tree.
+    """
+
+    instance: Int32
 
 
 class Scene:
@@ -143,6 +154,35 @@ class Scene:
         self._ask(rays, front_only, hit, None, None, None, None, None, None)
         return hit.reshape(shape)
 
+    def all_hits(
+        self,
+        origins: npt.ArrayLike,
+        directions: npt.ArrayLike,
+        *,
+        t_min: npt.ArrayLike = 0.0,
+        t_max: npt.ArrayLike = INFINITY,
+        front_only: bool = False,
+    ) -> SceneAllHits:
+        """Every hit with t_min ≤ t ≤ t_max, sorted by t; `np.diff(hits.first)` counts them."""
+        rays, _ = broadcast_rays(origins, directions, t_min, t_max, None)
+        return SceneAllHits(*_core.query.all_in_scene(*self._placed(), *rays, front_only))
+
+    def _placed(
+        self,
+    ) -> tuple[_core.query.Tree, list[_core.query.Tree], Int32, Float64, float]:
+        """What the core wants to know of the instances; each tree once, however often it stands."""
+        assert self._top is not None
+        unique = {id(tree): tree for tree in self.trees}
+        place = {key: i for i, key in enumerate(unique)}
+        names = np.array([place[id(tree)] for tree in self.trees], np.int32)
+        return (
+            self._top._tree,
+            [tree._tree for tree in unique.values()],
+            names[self.tree_of] if len(names) else self.tree_of,
+            self._inverses,
+            self._widen,
+        )
+
     def _ask(
         self,
         rays: tuple[Float32, Float32, Float32, Float32, Int32],
@@ -155,23 +195,6 @@ class Scene:
         v: Float32 | None,
         normal: Float32 | None,
     ) -> None:
-        assert self._top is not None
-        unique = {id(tree): tree for tree in self.trees}
-        place = {key: i for i, key in enumerate(unique)}
-        names = np.array([place[id(tree)] for tree in self.trees], np.int32)
         _core.query.in_scene(
-            self._top._tree,
-            [tree._tree for tree in unique.values()],
-            names[self.tree_of] if len(names) else self.tree_of,
-            self._inverses,
-            self._widen,
-            *rays,
-            front_only,
-            hit,
-            t,
-            instance,
-            primitive,
-            u,
-            v,
-            normal,
+            *self._placed(), *rays, front_only, hit, t, instance, primitive, u, v, normal
         )
