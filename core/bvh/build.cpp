@@ -35,7 +35,8 @@ constexpr float kPacketCost = 1.2f;
 
 void weigh(const BuildOptions& options, Branch& branch) {
   const float area = branch.box.area();
-  const float leaf = branch.count <= options.leaf_size ? area * kPacketCost : kInfinity;
+  const bool fits = branch.count <= options.leaf_size;
+  const float leaf = fits ? area * kPacketCost : kInfinity;
   for (int i = 0; i < options.width; ++i) branch.share[i] = 0;
   if (branch.halves == nullptr) {
     for (int i = 0; i < options.width; ++i) branch.cost[i] = leaf;
@@ -51,7 +52,8 @@ void weigh(const BuildOptions& options, Branch& branch) {
     branch.cost[i] = best;
   }
   const float node = branch.cost[options.width - 1] + area * kNodeCost;
-  branch.share[0] = node < leaf;
+  // Costs of scenes near the largest size allowed overflow: what fits no leaf is a node all the same.
+  branch.share[0] = !fits || node < leaf;
   branch.cost[0] = node < leaf ? node : leaf;
   branch.deal = branch.share[options.width - 1];
   for (int i = 1; i < options.width; ++i) {

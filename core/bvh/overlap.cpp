@@ -14,7 +14,7 @@ void cross(const Vector& a, const Vector& b, Vector& out) {
 
 double dot(const Vector& a, const Vector& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-// Separating axes (Akenine-Möller 2001): three of the box, one of the triangle, nine of edge pairs.
+// Separating axes (Akenine-Möller 2001), but for the box's own: one of the triangle, nine of edge pairs.
 bool triangle_meets_box(const Vector (&corner)[3], const Vector& half) {
   const auto apart = [&](const Vector& axis) {
     const double p[3] = {dot(corner[0], axis), dot(corner[1], axis), dot(corner[2], axis)};
@@ -29,7 +29,6 @@ bool triangle_meets_box(const Vector (&corner)[3], const Vector& half) {
   for (int k = 0; k < 3; ++k) {
     Vector unit{};
     unit[k] = 1;
-    if (apart(unit)) return false;
     for (const Vector& e : edge) {
       cross(unit, e, axis);
       if (apart(axis)) return false;
@@ -115,6 +114,15 @@ void corners_of(const Packet& packet, int lane, const Vector& origin, Vector (&c
   }
 }
 
+// The box of a triangle is tested before the triangle, by numbers that nothing was subtracted from: a test
+// that a huge query rounds away never says more than the nodes do, whatever the tree.
+void box_of_triangle(const Packet& packet, int lane, Vector& low, Vector& high) {
+  for (int k = 0; k < 3; ++k) {
+    const double a = packet.data[k][lane], b = packet.data[3 + k][lane], c = packet.data[6 + k][lane];
+    low[k] = std::min({a, b, c}), high[k] = std::max({a, b, c});
+  }
+}
+
 void box_of(const Packet& packet, int lane, Vector& low, Vector& high) {
   for (int k = 0; k < 3; ++k) low[k] = packet.data[k][lane], high[k] = packet.data[3 + k][lane];
 }
@@ -142,7 +150,10 @@ std::vector<std::int32_t> overlap_box(const TreeView& tree, const float* low, co
     Vector corner[3], centre, other_low, other_high;
     double radius;
     switch (tree.kind) {
-      case Kind::triangles: corners_of(packet, lane, middle, corner); return triangle_meets_box(corner, half);
+      case Kind::triangles:
+        box_of_triangle(packet, lane, other_low, other_high);
+        corners_of(packet, lane, middle, corner);
+        return reaches(other_low, other_high) && triangle_meets_box(corner, half);
       case Kind::boxes: box_of(packet, lane, other_low, other_high); return reaches(other_low, other_high);
       default: ball_of(packet, lane, centre, radius); return square_to_box(centre, from, to) <= radius * radius;
     }
@@ -157,7 +168,10 @@ std::vector<std::int32_t> overlap_ball(const TreeView& tree, const float* centre
     Vector corner[3], other, low, high;
     double its_radius;
     switch (tree.kind) {
-      case Kind::triangles: corners_of(packet, lane, middle, corner); return square_to_triangle(corner) <= square;
+      case Kind::triangles:
+        box_of_triangle(packet, lane, low, high);
+        corners_of(packet, lane, middle, corner);
+        return reaches(low, high) && square_to_triangle(corner) <= square;
       case Kind::boxes: box_of(packet, lane, low, high); return reaches(low, high);
       default:
         ball_of(packet, lane, other, its_radius);

@@ -211,7 +211,7 @@ BUNRAKU_INLINE void visit_hits(const TreeView& tree, std::int32_t index, const R
     const int i = lowest(left);
     const bool front = (lanes.front >> i & 1) != 0;
     const float t = lanes.t[i];
-    if (!(t >= ray.t_min && t <= ray.t_max && t < kInfinity)) continue;
+    if (!(t >= ray.t_min && t <= ray.t_max && magnitude(t) < kInfinity)) continue;
     if (packet.primitive[i] == ray.skip || (ray.front_only && !front)) continue;
     accept(Hit{t, lanes.u[i], lanes.v[i], packet.primitive[i], index, i, front ? 1 : -1});
   }

@@ -65,6 +65,13 @@ inline Box fill_triangles(Packet& packet, const Corners& corners, const Source& 
   return box;
 }
 
+// A sphere's box, rounded outwards: far from the origin its radius may be less than a rounding step.
+BUNRAKU_INLINE Box around(const Quad& centre, float radius) {
+  const Quad low = centre - radius, high = centre + radius;
+  const auto step = [](const Quad& x) { return (x < 0 ? -x : x) * 0x1p-23f + 0x1p-149f; };
+  return {centre - low >= radius ? low : low - step(low), high - centre >= radius ? high : high + step(high)};
+}
+
 inline Box fill_extents(Packet& packet, const Source& source) {
   const bool spheres = source.kind == Kind::spheres;
   Box box;
@@ -74,8 +81,8 @@ inline Box fill_extents(Packet& packet, const Source& source) {
     if (primitive >= 0) {
       const Quad point = point_at(source.points, primitive);
       const float radius = spheres ? source.extents[primitive] : 0;
-      const Quad low = spheres ? point - radius : point;
-      const Quad high = spheres ? point + radius : point_at(source.extents, primitive);
+      const Box own = spheres ? around(point, radius) : Box{point, point_at(source.extents, primitive)};
+      const Quad low = own.low, high = own.high;
       kept = usable(low, high, low + high) && radius >= 0;
       for (int k = 0; k < 3; ++k) kept = kept && low[k] <= high[k];
       if (kept) {

@@ -185,6 +185,26 @@ def test_what_is_not_finite_hides_no_neighbour(bad, leaf_size):
     assert hits.primitive.tolist() == names[kept.primitive].tolist()
 
 
+@pytest.mark.parametrize("options", TREES)
+def test_no_primitive_of_a_scene_of_the_largest_size_is_lost(options):
+    centers = np.random.default_rng(9).uniform(-5e17, 5e17, (300, 3))
+    tree = Bvh.of_spheres(centers, np.full(300, 5e17), **options)
+    hits = tree.closest_hit([0, 0, 1e18], [0, 0, -1], by_force=True, counts=True)
+    assert hits.primitive_tests == 300
+    assert tree.count_hits([0, 0, 1e18], [0, 0, -1]) > 100
+
+
+def test_a_sphere_smaller_than_a_rounding_step_is_met():
+    tree = Bvh.of_spheres(np.full((20, 3), 487360.25), np.full(20, 1e-6))
+    assert tree.cast(*[487360.25] * 3, 0, 1, 0)[0] == np.float32(1e-6)
+
+
+def test_hits_lie_at_numbers_that_are_finite():
+    tree = Bvh(*QUAD)
+    assert not tree.any_hit([1.5, 0.5, 2], [0, 0, 1e-45], t_min=-np.inf)
+    assert not tree.any_hit([1.5, 0.5, 2], [0, 0, -1e-45])
+
+
 @pytest.mark.parametrize("name", SCENES)
 def test_testing_every_triangle_is_what_the_reference_does(name):
     v, f = SCENES[name]
