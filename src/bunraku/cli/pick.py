@@ -74,7 +74,7 @@ def pick(
     """Say which triangle of which mesh a ray meets first, where, and which joints hold it there.
 
     The character is in the pose of its clip at --time; nothing is deformed for it but what the
-    ray comes close to.
+    ray comes close to. Shapes alone are asked: what a texture cuts out is met all the same.
     """
     import bunraku
 

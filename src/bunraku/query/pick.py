@@ -15,6 +15,9 @@ from bunraku.model.skin import Skin
 class Pick:
     """What a ray meets first on a stage.
 
+    Shapes alone are asked: a place that a material's texture cuts out is met all the same, and so
+    is a one-sided surface from behind.
+
     Attributes:
         node, mesh, geometry, part: indices; geometry and part count within the mesh.
         triangle: row of the part's faces.
