@@ -152,6 +152,7 @@ class Stage:
 
         Local transforms, weights and switches; expressions, appends, inverse kinematics and
         constraints come on top of them in `global_transforms` and all that follows from it.
+        Whether the character is shown at all (`visible`) is left to who draws it.
 
         Raises:
             RigError: a time is not a finite number.
