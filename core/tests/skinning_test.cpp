@@ -167,7 +167,7 @@ TEST(panels_hold_neighbours_and_leave_the_scattered) {
   const Figure f = limbs(1, 137);
   const Influences influences(f.slots, f.weights, f.vertices, f.width);
   const Panels panels(influences);
-  CHECK(panels.panels.size() == 9);
+  CHECK(panels.panels.size() == 10);
   CHECK(panels.scattered);
   CHECK(panels.panels[0].width > 0 && panels.panels[0].width <= 5);
   CHECK(panels.panels[6].width == 0);
