@@ -39,6 +39,24 @@ BUNRAKU_INLINE Mask narrow_flip(const float* heaviest, const float* rows) {
   return Mask{} - (dot < 0 ? 1 : 0);
 }
 
+// Four influences at once: alone, where neighbours share no joints and every vertex asks anew,
+// the question took as long as the blend.
+BUNRAKU_INLINE void narrow_flips(const float* heaviest, const float* const (&rows)[4], Mask* flips) {
+  typedef std::int32_t Four __attribute__((vector_size(16)));
+  Quad h, p[4];
+  __builtin_memcpy(&h, heaviest, sizeof h);
+  for (int k = 0; k < 4; ++k) {
+    __builtin_memcpy(&p[k], rows[k], sizeof p[k]);
+    p[k] *= h;
+  }
+  const Quad a = __builtin_shufflevector(p[0], p[1], 0, 4, 1, 5), b = __builtin_shufflevector(p[2], p[3], 0, 4, 1, 5);
+  const Quad c = __builtin_shufflevector(p[0], p[1], 2, 6, 3, 7), d = __builtin_shufflevector(p[2], p[3], 2, 6, 3, 7);
+  const Quad x = __builtin_shufflevector(a, b, 0, 1, 4, 5), y = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+  const Quad z = __builtin_shufflevector(c, d, 0, 1, 4, 5), w = __builtin_shufflevector(c, d, 2, 3, 6, 7);
+  const Four negative = x + y + z + w < 0;
+  for (int k = 0; k < 4; ++k) flips[k] = negative[k] - Mask{};
+}
+
 }  // namespace detail
 
 // --- Wide: one vertex, kLanes frames in the lanes -------------------------------------------
@@ -140,9 +158,12 @@ BUNRAKU_INLINE void blend_run(const InfluenceView& influences, const Batch& batc
   if constexpr (kMethod == Method::dqs) {
     const float* records = detail::records<kMethod>(batch, 1);
     const float* heaviest = records + run.heaviest * batch.layout.rows;
-    for (int k = 0; k < run.width && k < Flips::kKept; ++k) {
-      const std::int32_t slot = influences.slots[run.slots + k];
-      flips.kept[k] = detail::narrow_flip(heaviest, records + slot * batch.layout.rows);
+    const std::int32_t* slots = influences.slots + run.slots;
+    static_assert(Flips::kKept % 4 == 0);
+    for (int k = 0; k < run.width && k < Flips::kKept; k += 4) {
+      const float* rows[4];
+      for (int i = 0; i < 4; ++i) rows[i] = k + i < run.width ? records + slots[k + i] * batch.layout.rows : heaviest;
+      detail::narrow_flips(heaviest, rows, flips.kept + k);
     }
   }
   switch (run.width) {
