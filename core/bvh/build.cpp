@@ -33,6 +33,8 @@ struct Branch {
 constexpr float kNodeCost = 1.0f;
 constexpr float kPacketCost = 1.2f;
 
+// Costs overflow in scenes near the largest size allowed: any deal is as good then, but there must be
+// one, and what fits no leaf must become a node.
 void weigh(const BuildOptions& options, Branch& branch) {
   const float area = branch.box.area();
   const bool fits = branch.count <= options.leaf_size;
@@ -47,12 +49,11 @@ void weigh(const BuildOptions& options, Branch& branch) {
     float best = kInfinity;
     for (int k = 1; k <= i; ++k) {
       const float cost = left.cost[k - 1] + right.cost[i - k];
-      if (cost < best) best = cost, branch.share[i] = static_cast<std::int8_t>(k);
+      if (k == 1 || cost < best) best = cost, branch.share[i] = static_cast<std::int8_t>(k);
     }
     branch.cost[i] = best;
   }
   const float node = branch.cost[options.width - 1] + area * kNodeCost;
-  // Costs of scenes near the largest size allowed overflow: what fits no leaf is a node all the same.
   branch.share[0] = !fits || node < leaf;
   branch.cost[0] = node < leaf ? node : leaf;
   branch.deal = branch.share[options.width - 1];

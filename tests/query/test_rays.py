@@ -188,10 +188,13 @@ def test_what_is_not_finite_hides_no_neighbour(bad, leaf_size):
 @pytest.mark.parametrize("options", TREES)
 def test_no_primitive_of_a_scene_of_the_largest_size_is_lost(options):
     centers = np.random.default_rng(9).uniform(-5e17, 5e17, (300, 3))
-    tree = Bvh.of_spheres(centers, np.full(300, 5e17), **options)
-    hits = tree.closest_hit([0, 0, 1e18], [0, 0, -1], by_force=True, counts=True)
-    assert hits.primitive_tests == 300
+    radii = np.full(300, 5e17)
+    tree = Bvh.of_spheres(centers, radii, **options)
     assert tree.count_hits([0, 0, 1e18], [0, 0, -1]) > 100
+    radii[::2], centers[::2] = 1, centers[::2] * 1e-15  # costs of some subtrees do not overflow
+    for tree in (tree, Bvh.of_spheres(centers, radii, **options)):
+        hits = tree.closest_hit([0, 0, 1e18], [0, 0, -1], by_force=True, counts=True)
+        assert hits.primitive_tests == 300
 
 
 def test_a_sphere_smaller_than_a_rounding_step_is_met():
