@@ -192,8 +192,8 @@ def test_no_primitive_of_a_scene_of_the_largest_size_is_lost(options):
     tree = Bvh.of_spheres(centers, radii, **options)
     assert tree.count_hits([0, 0, 1e18], [0, 0, -1]) > 100
     radii[::2], centers[::2] = 1, centers[::2] * 1e-15  # costs of some subtrees do not overflow
-    for tree in (tree, Bvh.of_spheres(centers, radii, **options)):
-        hits = tree.closest_hit([0, 0, 1e18], [0, 0, -1], by_force=True, counts=True)
+    for each in (tree, Bvh.of_spheres(centers, radii, **options)):
+        hits = each.closest_hit([0, 0, 1e18], [0, 0, -1], by_force=True, counts=True)
         assert hits.primitive_tests == 300
 
 
