@@ -26,16 +26,25 @@ class Row:
 
 
 def compare(contenders: dict[str, Contender], rounds: int = 9) -> dict[str, float]:
-    """Median seconds of each contender; they take turns, `rounds` times, after one warm-up."""
+    """Median seconds of each contender; they take turns, `rounds` times, after one warm-up.
+
+    One whose second run takes a second and fifty times as long as the fastest's is not run again.
+    """
     for run in contenders.values():
         run()
-    taken: dict[str, list[float]] = {name: [] for name in contenders}
-    for _ in range(rounds):
+    taken: dict[str, list[float]] = {name: [_seconds(run)] for name, run in contenders.items()}
+    fastest = min(seconds[0] for seconds in taken.values())
+    for _ in range(rounds - 1):
         for name, run in contenders.items():
-            start = time.perf_counter()
-            run()
-            taken[name].append(time.perf_counter() - start)
+            if taken[name][0] < max(1.0, 50 * fastest):
+                taken[name].append(_seconds(run))
     return {name: median(seconds) for name, seconds in taken.items()}
+
+
+def _seconds(run: Contender) -> float:
+    start = time.perf_counter()
+    run()
+    return time.perf_counter() - start
 
 
 def table(title: str, unit: str, rows: Sequence[Row], ours: str = "bunraku") -> str:
