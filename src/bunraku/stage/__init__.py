@@ -18,34 +18,9 @@ from bunraku.posing import evaluate, node_palette, palette
 from bunraku.query import Bvh, Hits, Pick, Posed, PosedGroup, SkinTree
 from bunraku.query.pick import held_by
 from bunraku.skinning import Method, deform_into
+from bunraku.stage.ranges import Range, lay_out
 
-
-@dataclass(frozen=True)
-class Range:
-    """Where one geometry that one node shows lies among the vertices of a stage.
-
-    Attributes:
-        start, stop: vertices [start, stop) of the stage's vertex axis.
-        attachment: index into `Character.attachments`.
-        node, mesh: what that attachment names.
-        geometry: index into the mesh's geometries.
-        parts: the mesh's parts that are made of this geometry.
-        mirrored: the node turns a mesh without skin inside out, as it stands at time 0: corners
-            of its faces then run the other way round (glTF 2.0, 3.7.4).
-    """
-
-    start: int
-    stop: int
-    attachment: int
-    node: int
-    mesh: int
-    geometry: int
-    parts: tuple[int, ...]
-    mirrored: bool = False
-
-    def wound(self, faces: Int32) -> Int32:
-        """Faces of the geometry, (F, 3), with corners in the order that this node shows them."""
-        return faces[:, ::-1] if self.mirrored else faces
+__all__ = ["Deformation", "Range", "Stage"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +85,7 @@ class Stage:
         self.clip = character.clip(motion) if isinstance(motion, str | int) else motion
         self._bound = bind(self.clip if self.clip is not None else Clip("", ()), character)
         self.notes: tuple[Note, ...] = tuple(self._bound.notes)
-        self.ranges = _lay_out(character, self.global_transforms(0.0)[0])
+        self.ranges = lay_out(character, self.global_transforms(0.0)[0])
 
     def __repr__(self) -> str:
         return f"Stage({self.character.name!r}, {self.clip!r}, {self.vertex_count} vertices)"
@@ -439,36 +414,3 @@ class Stage:
         ]
         if found != expected:
             raise RigError(f"pose.morph_weights: expected widths {expected}, found {found}")
-
-
-def _lay_out(character: Character, transforms: Float64) -> tuple[Range, ...]:
-    """Walk the shown scene depth-first in file order and give every geometry its vertices."""
-    skeleton = character.skeleton
-    shown = character.default_scene
-    if shown is None and character.scenes:
-        shown = 0
-    roots = character.scenes[shown].roots if shown is not None else skeleton.children(-1)
-    attachments = {each.node: i for i, each in enumerate(character.attachments)}
-    children: list[list[int]] = [[] for _ in range(len(skeleton))]
-    for node, parent in enumerate(skeleton.parents.tolist()):
-        if parent >= 0:
-            children[parent].append(node)
-    ranges: list[Range] = []
-    start = 0
-    waiting = roots.tolist()[::-1]
-    while waiting:
-        node = waiting.pop()
-        waiting += children[node][::-1]
-        if node not in attachments:
-            continue
-        attachment = attachments[node]
-        mesh_index = character.attachments[attachment].mesh
-        mesh = character.meshes[mesh_index]
-        skinned = character.attachments[attachment].skin is not None
-        mirrored = not skinned and bool(np.linalg.det(transforms[node, :, :3]) < 0)
-        for i, geometry in enumerate(mesh.geometries):
-            stop = start + geometry.vertex_count
-            parts = tuple(j for j, part in enumerate(mesh.parts) if part.geometry == i)
-            ranges.append(Range(start, stop, attachment, node, mesh_index, i, parts, mirrored))
-            start = stop
-    return tuple(ranges)
