@@ -111,7 +111,7 @@ def _print_expressions(console: Console, expressions: list[dict[str, Any]]) -> N
         table.add_row(
             escape(each["name"]),
             each["preset"] or "",
-            ", ".join(f"{count} {kind}" for kind, count in each["binds"].items()),
+            ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in each["binds"].items()),
             "yes" if each["binary"] else "",
             ", ".join(f"{what}: {how}" for what, how in each["overrides"].items()),
         )
