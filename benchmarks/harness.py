@@ -15,6 +15,10 @@ from statistics import median
 
 Contender = Callable[[], object]
 
+# Threads of OpenMP spin for a while after their work, and would take a processor from whoever
+# comes next: on two of them, our second thread did nothing right after Numba's or Torch's.
+REST = 0.03
+
 
 @dataclass(frozen=True)
 class Row:
@@ -42,6 +46,7 @@ def compare(contenders: dict[str, Contender], rounds: int = 9) -> dict[str, floa
 
 
 def _seconds(run: Contender) -> float:
+    time.sleep(REST)
     start = time.perf_counter()
     run()
     return time.perf_counter() - start
