@@ -17,7 +17,8 @@ Contender = Callable[[], object]
 
 # Threads of OpenMP spin for a while after their work, and would take a processor from whoever
 # comes next: on two of them, our second thread did nothing right after Numba's or Torch's.
-REST = 0.03
+REST = 0.005
+SHORT = 0.1  # seconds of a run that a cold start after the rest would show in
 
 
 @dataclass(frozen=True)
@@ -30,23 +31,23 @@ class Row:
 
 
 def compare(contenders: dict[str, Contender], rounds: int = 9) -> dict[str, float]:
-    """Median seconds of each contender; they take turns, `rounds` times, after one warm-up.
+    """Median seconds of each contender; they take turns, `rounds` times, each after a warm-up.
 
     One whose second run takes a second and fifty times as long as the fastest's is not run again.
     """
-    for run in contenders.values():
-        run()
-    taken: dict[str, list[float]] = {name: [_seconds(run)] for name, run in contenders.items()}
+    taken = {name: [_seconds(run, warm_up=True)] for name, run in contenders.items()}
     fastest = min(seconds[0] for seconds in taken.values())
     for _ in range(rounds - 1):
         for name, run in contenders.items():
             if taken[name][0] < max(1.0, 50 * fastest):
-                taken[name].append(_seconds(run))
+                taken[name].append(_seconds(run, warm_up=taken[name][0] < SHORT))
     return {name: median(seconds) for name, seconds in taken.items()}
 
 
-def _seconds(run: Contender) -> float:
+def _seconds(run: Contender, *, warm_up: bool) -> float:
     time.sleep(REST)
+    if warm_up:
+        run()
     start = time.perf_counter()
     run()
     return time.perf_counter() - start
