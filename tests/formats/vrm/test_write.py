@@ -522,3 +522,14 @@ def test_a_whole_vrm_from_nothing(tmp_path: Path):
     again = load(tmp_path / "x.vrm")
     assert differences(replace(again, name="x"), whole) == []
     assert json.dumps(read_gltf(tmp_path / "x.vrm").json).isascii()
+
+
+def test_an_extension_that_is_no_object_decides_no_version() -> None:
+    """Found by the 3256th mutation of test_fuzz_vrm."""
+    sketch = bare_figure()
+    sketch.tree["extensions"] = {"VRM": None}
+    character = read(sketch)
+    bones = Humanoid({"hips": NODES["hips"], "head": HEAD})
+    file, _ = vrm_from_character(replace(character, humanoid=bones))
+    assert set(file.json["extensions"]) == {"VRM", "VRMC_vrm"}
+    assert character_from_vrm(file).humanoid == bones

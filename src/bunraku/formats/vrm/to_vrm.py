@@ -161,7 +161,7 @@ class _Writer:
         self.tree: Tree = copy.deepcopy(file.json)
         self.extensions: Tree = dict(self.tree.get("extensions") or {})
         self.version = VRM_0 if new.facing == "-Z" else VRM_1
-        known = [name for name in (VRM_1, VRM_0) if name in self.extensions]
+        known = [n for n in (VRM_1, VRM_0) if isinstance(self.extensions.get(n), dict)]
         if known and known[0] != self.version:
             raise UnsupportedError(
                 f"{new.name}: faces {new.facing!r}, but was read from a file whose {known[0]} faces"
