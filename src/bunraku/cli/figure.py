@@ -100,6 +100,10 @@ def print_figure(console: Console, described: dict[str, Any], names: tuple[str, 
         console.print(f"rig: {', '.join(rules)}")
 
 
+def _counted(kind: str, count: int) -> str:
+    return f"{count} {kind}" if count == 1 else f"{count} {kind}s"
+
+
 def _print_expressions(console: Console, expressions: list[dict[str, Any]]) -> None:
     from rich.markup import escape
     from rich.table import Table
@@ -111,7 +115,7 @@ def _print_expressions(console: Console, expressions: list[dict[str, Any]]) -> N
         table.add_row(
             escape(each["name"]),
             each["preset"] or "",
-            ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in each["binds"].items()),
+            ", ".join(_counted(*bind) for bind in each["binds"].items()),
             "yes" if each["binary"] else "",
             ", ".join(f"{what}: {how}" for what, how in each["overrides"].items()),
         )
