@@ -223,3 +223,10 @@ def test_bvh_holds_the_skeleton_and_its_motion(stage: Stage, tmp_path: Path) -> 
     times = stage.frame_times(10)
     there = Stage(again, 0).global_transforms(times)[:, nodes]
     np.testing.assert_allclose(there, stage.global_transforms(times), atol=1e-5)
+
+
+def test_glb_says_what_the_format_cannot(corpus: Path, tmp_path: Path) -> None:
+    elbow = load(corpus / "vrm_mmd/yohawing__unity-mmd-loader__sdef-two-bone-elbow.pmx")
+    still = Clip("still", (Track(0, "translation", [0, 1], [[0, 0, 0]] * 2),))
+    baked = bake(Stage(elbow, still), tmp_path / "still.glb")
+    assert any("SDEF" in note.message for note in baked.notes)

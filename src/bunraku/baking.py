@@ -148,7 +148,7 @@ def _bake_clip(
     if motion_only:
         notes += save_clip(clip, out, character)
     else:
-        save(replace(character, clips=(clip,)), out)
+        notes += save(replace(character, clips=(clip,)), out)
     progress(len(times), len(times))
     working_set = len(times) * len(character.skeleton) * 80
     return Baked((out,), len(times), stage.vertex_count, method, working_set, tuple(notes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -85,3 +86,12 @@ def test_a_figure_that_faces_backwards_is_seen_from_its_front(folder: Path) -> N
     camera = Renderer(stage, view="front").camera(0.0)
     [east, west] = camera.project([[0.2, 1, 0], [-0.2, 1, 0]], (640, 480))
     assert east[0] < west[0]  # from −Z, +X is on the left
+
+
+def test_a_motion_of_mmd_stays_as_it_is_on_a_model_it_names_nothing_of(folder: Path) -> None:
+    model = bunraku.load(folder / PMX)
+    count = len(model.skeleton)
+    strange = replace(model.skeleton, names=tuple(f"bone {i}" for i in range(count)))
+    [clip] = bunraku.load_motions(folder / VMD, replace(model, skeleton=strange))
+    [given] = bunraku.load_clips(folder / VMD)
+    assert [track.target for track in clip.tracks] == [track.target for track in given.tracks]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-from bunraku.errors import UnsupportedError
-from bunraku.formats import load, load_clips
+from bunraku.formats import load, load_clips, recognised
 from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.vrm import is_vrma
 from bunraku.model import Character, Clip
@@ -31,23 +30,32 @@ def load_motions(
         FormatError, UnsupportedError, OSError: as for `load_clips`.
         RigError: a humanoid that lacks bones the motion cannot do without.
     """
-    clips = load_clips(path)
-    if character.humanoid is None or not clips:
-        return clips
-    try:
+    form = recognised(path)
+    if character.humanoid is None or form.load_clips is None:
+        return load_clips(path)
+    if form.load is not None:
         source = load(path)
-    except UnsupportedError:  # a motion without a figure of its own
-        names = set(character.skeleton.names)
-        if any(track.target in names for clip in clips for track in clip.tracks):
+        if source.humanoid is None or _is_same_figure(source, character):
+            return source.clips
+        clips = source.clips
+    else:
+        clips = load_clips(path)
+        if _moves(clips, character):
             return clips
         source = standard_mmd_skeleton(character)
-    if source.humanoid is None or _is_same_figure(source, character):
-        return clips
     return tuple(retarget(clip, source, character, fps=fps) for clip in clips)
 
 
+def _moves(clips: tuple[Clip, ...], character: Character) -> bool:
+    """Whether the motions are for an MMD model, or name nodes of the character."""
+    if character.rig is not None and character.rig.layers is not None:
+        return True
+    names = set(character.skeleton.names)
+    return any(track.target in names for clip in clips for track in clip.tracks)
+
+
 def _is_same_figure(source: Character, character: Character) -> bool:
-    """Whether the nodes that play the bones have the same names, in a file that says poses."""
+    """Whether the same names play the same bones; a VRM animation is never the character's own."""
     if isinstance(source.document, GltfFile) and is_vrma(source.document):
         return False
     if source.humanoid is None or character.humanoid is None:
