@@ -6,13 +6,15 @@ tests are skipped, unless BUNRAKU_REQUIRE_NODE=1 (as in .ci/run).
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -40,6 +42,23 @@ def installed(*packages: str) -> tuple[str, Path]:
         except (subprocess.SubprocessError, OSError) as error:
             _give_up(f"{', '.join(packages)} cannot be installed: {error}")
     return node, modules
+
+
+def reports(
+    program: Path, packages: tuple[str, ...], files: Iterable[Path]
+) -> list[dict[str, Any]]:
+    """What a program says of each file; it gets the packages' folder, and the paths as JSON."""
+    node, modules = installed(*packages)
+    done = subprocess.run(
+        [node, str(program), str(modules)],
+        input=json.dumps([str(file) for file in files]),
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=True,
+    )
+    said: list[dict[str, Any]] = json.loads(done.stdout)
+    return said
 
 
 def _give_up(reason: str) -> NoReturn:

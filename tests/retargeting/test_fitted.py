@@ -95,3 +95,11 @@ def test_a_motion_of_mmd_stays_as_it_is_on_a_model_it_names_nothing_of(folder: P
     [clip] = bunraku.load_motions(folder / VMD, replace(model, skeleton=strange))
     [given] = bunraku.load_clips(folder / VMD)
     assert [track.target for track in clip.tracks] == [track.target for track in given.tracks]
+
+
+def test_a_stage_says_what_reading_and_carrying_over_lost(folder: Path) -> None:
+    avatar = bunraku.load(folder / VRM)
+    name = "noname0310__babylon-mmd__physics_toggle_test_v2_yyb10th.vmd"
+    [clip] = bunraku.load_motions(folder / name, avatar)
+    codes = {note.code for note in bunraku.Stage(avatar, clip).notes}
+    assert codes >= {"carried", "unbound-track"}

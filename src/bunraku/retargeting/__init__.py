@@ -34,7 +34,8 @@ def retarget(motion: Clip, source: Character, target: Character, *, fps: float =
     source's stand. IK chains of the target that would undo this are switched off.
 
     Expressions go by preset, by the names that MMD models give them, or by name. Gaze of a VRM
-    animation turns the eyes by the target's own maps. What finds no place is listed in `.notes`.
+    animation turns the eyes by the target's own maps. What finds no place is added to the motion's
+    `.notes`.
 
     Args:
         motion: whose tracks `source` understands.
@@ -65,7 +66,8 @@ def retarget(motion: Clip, source: Character, target: Character, *, fps: float =
     taken = {(track.target, track.path) for track in tracks + faces}
     gaze = [t for t in gaze_tracks(motion, target, fps) if (t.target, t.path) not in taken]
     shown = [track for track in motion.tracks if track.path == "visible"]
-    return Clip(motion.name, (*tracks, *faces, *gaze, *shown), (*notes, *face_notes))
+    said = (*motion.notes, *notes, *face_notes)
+    return Clip(motion.name, (*tracks, *faces, *gaze, *shown), said)
 
 
 def _sampled_tracks(

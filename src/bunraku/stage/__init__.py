@@ -68,7 +68,7 @@ class Stage:
     Attributes:
         character, clip: as given; `clip` is None at rest.
         ranges: the vertex axis, range by range.
-        notes: what of the motion could not be bound to the character.
+        notes: the clip's own, and what of it could not be bound to the character.
 
     Raises:
         RigError: the character has no such clip.
@@ -83,8 +83,9 @@ class Stage:
     def __init__(self, character: Character, motion: Clip | str | int | None = None) -> None:
         self.character = character
         self.clip = character.clip(motion) if isinstance(motion, str | int) else motion
-        self._bound = bind(self.clip if self.clip is not None else Clip("", ()), character)
-        self.notes: tuple[Note, ...] = tuple(self._bound.notes)
+        clip = self.clip if self.clip is not None else Clip("", ())
+        self._bound = bind(clip, character)
+        self.notes: tuple[Note, ...] = (*clip.notes, *self._bound.notes)
         self.ranges = lay_out(character, self.global_transforms(0.0)[0])
 
     def __repr__(self) -> str:
@@ -148,9 +149,7 @@ class Stage:
         motion = swung(self.character, clip, self.pose, start, clip.end if end is None else end)
         if motion is clip:
             return self
-        stage = Stage(self.character, motion)
-        stage.notes += motion.notes[len(clip.notes) :]
-        return stage
+        return Stage(self.character, motion)
 
     def simulate(self, times: npt.ArrayLike) -> Pose:
         """Poses at increasing times with springs, which are at rest at the first of them.

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from tests.formats.node import installed
+from tests.formats.node import reports
 
 PACKAGES = ("three@0.187.0", "@pixiv/three-vrm@3.5.5", "@pixiv/three-vrm-animation@3.5.5")
 PROGRAM = Path(__file__).with_suffix(".mjs")
@@ -16,14 +14,4 @@ PROGRAM = Path(__file__).with_suffix(".mjs")
 
 def seen(files: Iterable[Path]) -> list[dict[str, Any]]:
     """What three-vrm finds in each file, or its error; one Node process for all of them."""
-    node, modules = installed(*PACKAGES)
-    done = subprocess.run(
-        [node, str(PROGRAM), str(modules)],
-        input=json.dumps([str(file) for file in files]),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=True,
-    )
-    reports: list[dict[str, Any]] = json.loads(done.stdout)
-    return reports
+    return reports(PROGRAM, PACKAGES, files)
