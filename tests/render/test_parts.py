@@ -1,4 +1,4 @@
-"""Cameras, colours and textures by themselves."""
+"""Framing, colours and textures by themselves."""
 
 from __future__ import annotations
 
@@ -8,26 +8,11 @@ import numpy as np
 import pytest
 
 from bunraku.errors import FormatError, RigError
-from bunraku.render import Camera, Heat
+from bunraku.render import Heat
 from bunraku.render.color import heat_colors, to_linear, to_srgb
 from bunraku.render.framing import frame, view_axes
 from bunraku.render.texture import Texture
 from tests.render.flats import png
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([0, 0], np.eye(3), 1.0), "camera.eye"),
-        (([0, 0, float("inf")], np.eye(3), 1.0), "camera.eye"),
-        (([0, 0, 0], np.ones((3, 3)), 1.0), "orthonormal"),
-        (([0, 0, 0], np.diag([1, 1, -1]), 1.0), "right-handed"),
-        (([0, 0, 0], np.eye(3), 0.0), "half_height"),
-    ],
-)
-def test_refuses_impossible_cameras(arguments: tuple[Any, ...], message: str) -> None:
-    with pytest.raises(RigError, match=message):
-        Camera(*arguments)
 
 
 @pytest.mark.parametrize(
@@ -52,17 +37,6 @@ def test_refuses_to_frame_nothing() -> None:
 def test_refuses_pictures_that_are_none(data: bytes) -> None:
     with pytest.raises(FormatError, match=r"images\[3\]: is no picture"):
         Texture.decode(data, "images[3]")
-
-
-@pytest.mark.parametrize("orthographic", [False, True])
-def test_project_undoes_rays(orthographic: bool) -> None:
-    camera = Camera([1, 2, 3], view_axes((0.4, 0.3)), 0.7, orthographic)
-    x, y = np.array([0.5, 13, 79.5]), np.array([0.5, 59.5, 20])
-    origins, directions = camera.rays(x, y, (80, 60))
-    np.testing.assert_allclose(np.linalg.norm(directions, axis=1), 1, atol=1e-6)
-    pixels = camera.project(origins + 5 * directions, (80, 60))
-    np.testing.assert_allclose(pixels[:, :2], np.stack([x, y], -1), atol=1e-3)
-    assert (pixels[:, 2] > 0).all()
 
 
 def test_srgb_bytes_survive_the_way_to_light_and_back() -> None:

@@ -1,4 +1,4 @@
-"""Rays against one shape at a time, boxes against boxes, and the rays of a camera: the formulas.
+"""Rays against one shape at a time, and boxes against boxes: the formulas.
 
 Everything is float64 and broadcasts; for many primitives see `Bvh`. A ray is
 origin + t · direction; the direction needs no unit length. Where a ray is inside a shape is an
@@ -7,22 +7,19 @@ interval (enter, leave) of t, over the whole line; a miss is the empty interval 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import isfinite, tan
-
 import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import RigError
-from bunraku.model.arrays import Float64, checked
+from bunraku.model.arrays import Float64
 
 Interval = tuple[Float64, Float64]
 
 
-def _vectors(value: npt.ArrayLike, place: str, width: int = 3) -> Float64:
+def _vectors(value: npt.ArrayLike, place: str) -> Float64:
     array = np.asarray(value)
-    if array.dtype.kind not in "iuf" or array.ndim == 0 or array.shape[-1] != width:
-        raise RigError(f"{place}: expected numbers (…, {width}), found {array.dtype} {array.shape}")
+    if array.dtype.kind not in "iuf" or array.ndim == 0 or array.shape[-1] != 3:
+        raise RigError(f"{place}: expected numbers (…, 3), found {array.dtype} {array.shape}")
     return array.astype(np.float64)
 
 
@@ -167,125 +164,3 @@ def boxes_overlap(
     a, b = _vectors(low_a, "low_a"), _vectors(high_a, "high_a")
     c, d = _vectors(low_b, "low_b"), _vectors(high_b, "high_b")
     return np.asarray(((a <= d) & (c <= b)).all(axis=-1))
-
-
-# --- cameras ---------------------------------------------------------------------------------
-
-
-def perspective(yfov: float, aspect: float, znear: float, zfar: float = np.inf) -> Float64:
-    """(4, 4) projection of a glTF perspective camera; zfar = inf for an infinite one.
-
-    Args:
-        yfov: vertical field of view, radians, in (0, π).
-        aspect: width over height.
-        znear, zfar: distances along the view, metres.
-
-    Raises:
-        RigError: numbers out of range.
-    """
-    if not (0 < yfov < np.pi and aspect > 0 and 0 < znear < zfar and isfinite(aspect)):
-        raise RigError(
-            "perspective: expected 0 < yfov < π, aspect > 0 and 0 < znear < zfar, "
-            f"found {yfov}, {aspect}, {znear}, {zfar}"
-        )
-    focal = 1 / tan(yfov / 2)
-    m = np.zeros((4, 4))
-    m[0, 0], m[1, 1], m[3, 2] = focal / aspect, focal, -1
-    if isfinite(zfar):
-        m[2, 2], m[2, 3] = (zfar + znear) / (znear - zfar), 2 * zfar * znear / (znear - zfar)
-    else:
-        m[2, 2], m[2, 3] = -1, -2 * znear
-    return m
-
-
-def orthographic(xmag: float, ymag: float, znear: float, zfar: float) -> Float64:
-    """(4, 4) projection of a glTF orthographic camera that shows ±xmag by ±ymag metres.
-
-    Raises:
-        RigError: a magnitude of 0 or that is not finite, or not 0 ≤ znear < zfar.
-    """
-    if not (xmag and ymag and isfinite(xmag * ymag) and 0 <= znear < zfar and isfinite(zfar)):
-        raise RigError(
-            "orthographic: expected magnitudes that are not 0 and 0 <= znear < zfar, "
-            f"found {xmag}, {ymag}, {znear}, {zfar}"
-        )
-    m = np.diag([1 / xmag, 1 / ymag, 2 / (znear - zfar), 1.0])
-    m[2, 3] = (zfar + znear) / (znear - zfar)
-    return m
-
-
-@dataclass(frozen=True, eq=False)
-class Camera:
-    """A view of the world on width × height pixels.
-
-    The camera looks along its own −Z with +Y up, as in glTF. Pixel coordinates have x to the right
-    and y down, (0, 0) at the upper left corner of the image; centres lie at ½.
-
-    Attributes:
-        projection: (4, 4) float64, from `perspective` or `orthographic`.
-        world: (4, 4) float64, the camera's global transform.
-        width, height: pixels.
-
-    Raises:
-        RigError: wrong shapes, numbers that are not finite, a size below 1.
-
-    >>> camera = Camera(perspective(np.pi / 2, 1, 0.1), np.eye(4), 100, 100)
-    >>> pixel, depth = camera.project([0, 0, -5])
-    >>> pixel, camera.unproject(pixel, depth)
-    (array([50., 50.]), array([ 0.,  0., -5.]))
-    """
-
-    projection: Float64
-    world: Float64
-    width: int
-    height: int
-
-    def __post_init__(self) -> None:
-        for name in ("projection", "world"):
-            array = checked(getattr(self, name), np.float64, (4, 4), name)
-            object.__setattr__(self, name, array)
-        if self.width < 1 or self.height < 1:
-            raise RigError(f"width, height: expected 1 or more, found {self.width}, {self.height}")
-
-    def project(self, points: npt.ArrayLike) -> tuple[Float64, Float64]:
-        """World points (…, 3) to pixels (…, 2) and depth (…,): −1 at znear to 1 at zfar.
-
-        Points behind a perspective camera come out with NaN.
-        """
-        p = _vectors(points, "points")
-        clip_from_world = self.projection @ np.linalg.inv(self.world)
-        clip = np.concatenate([p, np.ones((*p.shape[:-1], 1))], -1) @ clip_from_world.T
-        w = np.where(clip[..., 3:] > 0, clip[..., 3:], np.nan)
-        ndc = clip[..., :3] / w
-        size = np.array([self.width, self.height])
-        return (ndc[..., :2] * [1, -1] + 1) / 2 * size, ndc[..., 2]
-
-    def unproject(self, pixels: npt.ArrayLike, depth: npt.ArrayLike) -> Float64:
-        """The inverse of `project`: world points (…, 3)."""
-        xy = _vectors(pixels, "pixels", 2) / [self.width, self.height] * 2 - 1
-        z = np.broadcast_to(np.asarray(depth, np.float64), xy.shape[:-1])
-        ndc = np.stack([xy[..., 0], -xy[..., 1], z, np.ones_like(z)], axis=-1)
-        p = ndc @ (self.world @ np.linalg.inv(self.projection)).T
-        return np.asarray(p[..., :3] / p[..., 3:])
-
-    def rays(self, pixels: npt.ArrayLike | None = None) -> tuple[Float64, Float64]:
-        """Origins and unit directions (…, 3) of the rays through pixels (…, 2).
-
-        Without `pixels`, through the centre of each: (height, width, 3). A perspective camera's
-        rays start at its position, an orthographic one's on its plane.
-        """
-        if pixels is None:
-            y, x = np.mgrid[: self.height, : self.width] + 0.5
-            pixels = np.stack([x, y], axis=-1)
-        xy = _vectors(pixels, "pixels", 2) / [self.width, self.height] * 2 - 1
-        x, y = xy[..., 0], -xy[..., 1]
-        m = self.projection
-        if m[3, 3] == 0:
-            origin = np.broadcast_to(np.zeros(3), (*x.shape, 3))
-            direction = np.stack([x / m[0, 0], y / m[1, 1], np.full_like(x, -1.0)], axis=-1)
-        else:
-            origin = np.stack([x / m[0, 0], y / m[1, 1], np.zeros_like(x)], axis=-1)
-            direction = np.broadcast_to(np.array([0.0, 0.0, -1.0]), origin.shape)
-        direction = direction @ self.world[:3, :3].T
-        length = np.linalg.norm(direction, axis=-1, keepdims=True)
-        return origin @ self.world[:3, :3].T + self.world[:3, 3], direction / length

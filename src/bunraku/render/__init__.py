@@ -4,7 +4,7 @@
 what both are made of.
 """
 
-from bunraku.render.camera import Camera
+from bunraku.query import Camera
 from bunraku.render.film import Film, render_clip, save_picture
 from bunraku.render.heat import Heat
 from bunraku.render.renderer import Renderer, render

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from bunraku import _core
 from bunraku.model.arrays import Float32
+from bunraku.query import Camera
 from bunraku.render import light
-from bunraku.render.camera import Camera
 from bunraku.render.color import Bytes, heat_colors, to_linear, to_srgb
 from bunraku.render.heat import Heat
 from bunraku.render.neighbours import Bool, Neighbours, contrast

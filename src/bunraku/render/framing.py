@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float64
-from bunraku.render.camera import Camera
+from bunraku.query import Camera
 
 View = Literal["front", "side", "three-quarter", "back"]
 # Azimuth from the front towards the figure's left, and height above the horizon, in degrees.

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bunraku.errors import Note, RigError
 from bunraku.model.arrays import Float32, Float64
-from bunraku.render.camera import Camera
+from bunraku.query import Camera
 from bunraku.render.color import Bytes
 from bunraku.render.exposure import Color, Exposure
 from bunraku.render.framing import View, frame, view_axes

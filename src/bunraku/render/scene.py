@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku.model.arrays import Float32, Int32
-from bunraku.query import Bvh
-from bunraku.render.camera import Camera
+from bunraku.query import Bvh, Camera
 from bunraku.render.surface import Surface
 
 Index = npt.NDArray[np.intp]

@@ -1,4 +1,4 @@
-"""Where a picture is taken from: rays through pixels, and pixels of points."""
+"""Where a picture is taken from: rays through pixels, pixels of points, points behind pixels."""
 
 from __future__ import annotations
 
@@ -19,8 +19,16 @@ class Camera:
         eye: (3,) float64 position, metres.
         axes: (3, 3) float64; rows are right, up and backwards, orthonormal, in world space.
         half_height: half the picture's height: of a perspective picture one metre ahead (the
-            tangent of half the vertical field of view), of an orthographic one in metres.
+            tangent of half the vertical field of view, glTF's yfov), of an orthographic one in
+            metres (its ymag).
         orthographic: whether all rays are parallel.
+
+    Pixel coordinates run right and down from the upper left corner of a picture whose size is
+    (width, height); the middle of the first pixel is (0.5, 0.5).
+
+    Raises:
+        RigError: axes that are no right-handed rotation, a height of 0 or below, numbers that are
+            not finite.
 
     >>> camera = Camera([0, 0, 5], np.eye(3), 1.0)
     >>> camera.project([[0, 0, 0], [5, 5, 0]], (64, 64)).tolist()
@@ -44,15 +52,11 @@ class Camera:
     def rays(
         self, x: npt.ArrayLike, y: npt.ArrayLike, size: tuple[int, int]
     ) -> tuple[Float32, Float32]:
-        """Origins and unit directions (…, 3) through pixels of a picture of that width and height.
+        """Origins and unit directions (…, 3) through pixels: what `Bvh.closest_hit` takes.
 
-        x runs right and y down; the middle of the first pixel is (0.5, 0.5).
+        Rays of a perspective camera start at its eye, those of an orthographic one beside it.
         """
-        width, height = size
-        scale = 2 * self.half_height / height
-        right = (np.asarray(x, np.float64) - width / 2) * scale
-        up = (height / 2 - np.asarray(y, np.float64)) * scale
-        plane = right[..., None] * self.axes[0] + up[..., None] * self.axes[1]
+        plane = self._plane(x, y, size)
         if self.orthographic:
             origins = (self.eye + plane).astype(np.float32)
             return origins, np.broadcast_to((-self.axes[2]).astype(np.float32), origins.shape)
@@ -64,13 +68,31 @@ class Camera:
         )
 
     def project(self, points: npt.ArrayLike, size: tuple[int, int]) -> Float64:
-        """Pixel x, y and the distance ahead (…, 3) of points (…, 3): the inverse of `rays`."""
+        """Pixel x, y and the distance ahead (…, 3) of points (…, 3).
+
+        A point that is not in front of a perspective camera is on no pixel: x and y are NaN.
+        """
         width, height = size
         local = (np.asarray(points, np.float64) - self.eye) @ self.axes.T
         ahead = -local[..., 2]
-        depth = np.ones_like(ahead) if self.orthographic else ahead
+        depth = np.ones_like(ahead) if self.orthographic else np.where(ahead > 0, ahead, np.nan)
         plane = local[..., :2] * (height / (2 * self.half_height)) / depth[..., None]
         return np.stack([width / 2 + plane[..., 0], height / 2 - plane[..., 1], ahead], -1)
+
+    def unproject(self, pixels: npt.ArrayLike, size: tuple[int, int]) -> Float64:
+        """Points (…, 3) at pixel x, y and a distance ahead (…, 3): the inverse of `project`."""
+        x, y, ahead = np.moveaxis(np.asarray(pixels, np.float64), -1, 0)
+        spread = np.ones_like(ahead) if self.orthographic else ahead
+        plane = self._plane(x, y, size) * spread[..., None]
+        return np.asarray(self.eye + plane - ahead[..., None] * self.axes[2])
+
+    def _plane(self, x: npt.ArrayLike, y: npt.ArrayLike, size: tuple[int, int]) -> Float64:
+        """Ways (…, 3) from the middle to pixels on the plane where the picture is 2 half_height."""
+        width, height = size
+        scale = 2 * self.half_height / height
+        right = (np.asarray(x, np.float64) - width / 2) * scale
+        up = (height / 2 - np.asarray(y, np.float64)) * scale
+        return np.asarray(right[..., None] * self.axes[0] + up[..., None] * self.axes[1])
 
     def orbited(self, turn: float, pivot: npt.ArrayLike) -> Camera:
         """This camera gone around the upright through a point, counter-clockwise from above."""
