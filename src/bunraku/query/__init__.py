@@ -12,6 +12,7 @@ from bunraku.query.group import PosedGroup
 from bunraku.query.hits import AllHits, Hits, Nearest
 from bunraku.query.pick import Pick
 from bunraku.query.posed import Posed, SkinTree
+from bunraku.query.rays import Limits, Range
 from bunraku.query.scene import Scene, SceneAllHits, SceneHits
 
 __all__ = [
@@ -19,10 +20,12 @@ __all__ = [
     "Bvh",
     "Camera",
     "Hits",
+    "Limits",
     "Nearest",
     "Pick",
     "Posed",
     "PosedGroup",
+    "Range",
     "Scene",
     "SceneAllHits",
     "SceneHits",

@@ -11,11 +11,10 @@ import numpy.typing as npt
 from bunraku import _core
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Int32, checked
-from bunraku.query.hits import AllHits, Hits, Nearest, shaped
+from bunraku.query.hits import AllHits, Hits, Nearest, shaped, unwritten
 from bunraku.query.primitives import Builder, Kind, Options, extents_of, need_triangles
-from bunraku.query.rays import broadcast_rays, per_ray, points_of
+from bunraku.query.rays import INFINITY, Limits, broadcast_rays, per_ray, points_of
 
-INFINITY = float("inf")
 # The `quality` at which `update` builds anew. Rays slow down as it says: 1.2, 1.5, 2.0, 2.8 for a
 # twisted sphere of 80k triangles take 1.2, 1.45, 1.9, 2.3 × as long as in a new tree. A build costs
 # about 18 refits; at 1.5 it is earned back by two rays a triangle, at 2 by one.
@@ -152,67 +151,44 @@ class Bvh:
         origins: npt.ArrayLike,
         directions: npt.ArrayLike,
         *,
-        t_min: npt.ArrayLike = 0.0,
-        t_max: npt.ArrayLike = INFINITY,
-        skip: npt.ArrayLike | None = None,
-        front_only: bool = False,
         normals: bool = False,
         counts: bool = False,
         by_force: bool = False,
+        **limits: Unpack[Limits],
     ) -> Hits:
         """The closest hit of each ray with t_min ≤ t ≤ t_max.
 
         Args:
             origins, directions: (…, 3) float32, broadcast against one another; directions need
                 no unit length, t counts in theirs.
-            t_min, t_max: for all rays, or for each.
-            skip: int, for all rays or for each: a primitive that does not exist for the ray, -1
-                for none. A ray that starts on a face is best given that face.
-            front_only: leave out triangles seen from behind.
             normals: fill `Hits.normal`.
             counts: fill `Hits.box_tests` and `Hits.primitive_tests`, for a walk that tests the
                 root's box, then a node's boxes when it is entered, and a leaf's primitives all
                 together.
             by_force: test every primitive instead of walking the tree, for the same answers.
+            limits: `t_min`, `t_max`, `skip` and `front_only`; see `Limits`.
 
         Raises:
             RigError: wrong shapes or types.
         """
-        rays, shape = broadcast_rays(origins, directions, t_min, t_max, skip)
+        rays, shape = broadcast_rays(origins, directions, **limits)
         n = len(rays[0])
-        t, u, v = (np.empty(n, np.float32) for _ in range(3))
-        primitive = np.empty(n, np.int32)
-        normal = np.empty((n, 3), np.float32) if normals else None
+        answers = unwritten(n, normals=normals)
         boxes, tests = (np.empty(n, np.int32) if counts else None for _ in range(2))
-        self._tree.closest(*rays, front_only, by_force, t, primitive, u, v, normal, boxes, tests)
-        answers = (t, primitive, u, v, normal, boxes, tests)
-        return Hits(*(None if a is None else shaped(a, shape) for a in answers))  # type: ignore[arg-type]
+        self._tree.closest(*rays, by_force, *answers, boxes, tests)
+        return Hits(*shaped((*answers, boxes, tests), shape))
 
     def any_hit(
-        self,
-        origins: npt.ArrayLike,
-        directions: npt.ArrayLike,
-        *,
-        t_min: npt.ArrayLike = 0.0,
-        t_max: npt.ArrayLike = INFINITY,
-        skip: npt.ArrayLike | None = None,
-        front_only: bool = False,
+        self, origins: npt.ArrayLike, directions: npt.ArrayLike, **limits: Unpack[Limits]
     ) -> npt.NDArray[np.bool_]:
         """Whether each ray hits anything with t_min ≤ t ≤ t_max; arguments as in `closest_hit`."""
-        rays, shape = broadcast_rays(origins, directions, t_min, t_max, skip)
+        rays, shape = broadcast_rays(origins, directions, **limits)
         hit = np.empty(len(rays[0]), np.bool_)
-        self._tree.any(*rays, front_only, hit)
+        self._tree.any(*rays, hit)
         return hit.reshape(shape)
 
     def all_hits(
-        self,
-        origins: npt.ArrayLike,
-        directions: npt.ArrayLike,
-        *,
-        t_min: npt.ArrayLike = 0.0,
-        t_max: npt.ArrayLike = INFINITY,
-        skip: npt.ArrayLike | None = None,
-        front_only: bool = False,
+        self, origins: npt.ArrayLike, directions: npt.ArrayLike, **limits: Unpack[Limits]
     ) -> AllHits:
         """Every hit with t_min ≤ t ≤ t_max, sorted by t; arguments as in `closest_hit`.
 
@@ -221,23 +197,16 @@ class Bvh:
         >>> found.first.tolist(), found.t.tolist(), found.primitive.tolist()
         ([0, 2, 2], [3.0, 8.0], [1, 0])
         """
-        rays, _ = broadcast_rays(origins, directions, t_min, t_max, skip)
-        return AllHits(*self._tree.all(*rays, front_only))
+        rays, _ = broadcast_rays(origins, directions, **limits)
+        return AllHits(*self._tree.all(*rays))
 
     def count_hits(
-        self,
-        origins: npt.ArrayLike,
-        directions: npt.ArrayLike,
-        *,
-        t_min: npt.ArrayLike = 0.0,
-        t_max: npt.ArrayLike = INFINITY,
-        skip: npt.ArrayLike | None = None,
-        front_only: bool = False,
+        self, origins: npt.ArrayLike, directions: npt.ArrayLike, **limits: Unpack[Limits]
     ) -> Int32:
         """How many primitives each ray hits; on a shared edge both triangles count."""
-        rays, shape = broadcast_rays(origins, directions, t_min, t_max, skip)
+        rays, shape = broadcast_rays(origins, directions, **limits)
         counts = np.empty(len(rays[0]), np.int32)
-        self._tree.count(*rays, front_only, False, counts)
+        self._tree.count(*rays, False, counts)
         return counts.reshape(shape)
 
     # --- points and volumes ------------------------------------------------------------------
@@ -261,8 +230,7 @@ class Bvh:
         primitive, closest = np.empty(n, np.int32), np.empty((n, 3), np.float32)
         limit = per_ray(max_distance, np.float32, shape, "max_distance")
         self._tree.nearest(flat, limit, distance, primitive, closest, u, v)
-        answers = (distance, primitive, closest, u, v)
-        return Nearest(*(shaped(a, shape) for a in answers))
+        return Nearest(*shaped((distance, primitive, closest, u, v), shape))
 
     def winding(self, points: npt.ArrayLike) -> Int32:
         """How often a closed surface winds around each point (…, 3): 0 outside.
@@ -275,9 +243,9 @@ class Bvh:
         given = points_of(points, "points")
         shape, flat = given.shape[:-1], given.reshape(-1, 3)
         up = np.broadcast_to(np.array([0, 0, 1], np.float32), flat.shape)
-        rays, _ = broadcast_rays(flat, up, 0.0, INFINITY, None)
+        rays, _ = broadcast_rays(flat, up)
         counts = np.empty(len(flat), np.int32)
-        self._tree.count(*rays, False, True, counts)
+        self._tree.count(*rays, True, counts)
         return counts.reshape(shape)
 
     def inside(self, points: npt.ArrayLike) -> npt.NDArray[np.bool_]:

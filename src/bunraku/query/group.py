@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from bunraku.model.arrays import Float32, Int32
-from bunraku.query.bvh import INFINITY, Bvh
-from bunraku.query.hits import AllHits, Hits, shaped
+from bunraku.model.arrays import Int32
+from bunraku.query.bvh import Bvh
+from bunraku.query.hits import AllHits, Hits, shaped, unwritten
 from bunraku.query.posed import Posed
-from bunraku.query.rays import broadcast_rays
+from bunraku.query.rays import Limits, Rays, broadcast_rays
 
 
 class PosedGroup:
@@ -42,22 +42,20 @@ class PosedGroup:
         origins: npt.ArrayLike,
         directions: npt.ArrayLike,
         *,
-        t_min: npt.ArrayLike = 0.0,
-        t_max: npt.ArrayLike = INFINITY,
-        skip: npt.ArrayLike | None = None,
-        front_only: bool = False,
         normals: bool = False,
+        **limits: Unpack[Limits],
     ) -> Hits:
         """The closest hit of each ray with t_min ≤ t ≤ t_max; arguments as in `Bvh.closest_hit`.
 
         Raises:
             RigError: wrong shapes or types.
         """
-        o, d, near, far, skipped, shape = _rays(origins, directions, t_min, t_max, skip)
-        n = len(o)
-        t, u, v = np.full(n, np.inf, np.float32), np.zeros(n, np.float32), np.zeros(n, np.float32)
-        primitive = np.full(n, -1, np.int32)
-        normal = np.zeros((n, 3), np.float32) if normals else None
+        (o, d, near, far, skipped, front_only), shape = _each(origins, directions, **limits)
+        answers = unwritten(len(o), normals=normals)
+        for column, miss in zip(answers, (np.inf, -1, 0, 0, 0), strict=True):
+            if column is not None:
+                column.fill(miss)
+        t = answers[0]
         for member, first, triangles in self._counted():
             hits = member.closest_hit(
                 o,
@@ -69,25 +67,17 @@ class PosedGroup:
                 normals=normals,
             )
             closer = hits.t < t
-            t[closer], u[closer], v[closer] = hits.t[closer], hits.u[closer], hits.v[closer]
-            primitive[closer] = hits.primitive[closer] + first
-            if normal is not None and hits.normal is not None:
-                normal[closer] = hits.normal[closer]
-        answers = (t, primitive, u, v, normal)
-        return Hits(*(None if a is None else shaped(a, shape) for a in answers))  # type: ignore[arg-type]
+            found = (hits.t, hits.primitive + np.int32(first), hits.u, hits.v, hits.normal)
+            for column, value in zip(answers, found, strict=True):
+                if column is not None and value is not None:
+                    column[closer] = value[closer]
+        return Hits(*shaped(answers, shape))
 
     def any_hit(
-        self,
-        origins: npt.ArrayLike,
-        directions: npt.ArrayLike,
-        *,
-        t_min: npt.ArrayLike = 0.0,
-        t_max: npt.ArrayLike = INFINITY,
-        skip: npt.ArrayLike | None = None,
-        front_only: bool = False,
+        self, origins: npt.ArrayLike, directions: npt.ArrayLike, **limits: Unpack[Limits]
     ) -> npt.NDArray[np.bool_]:
         """Whether each ray hits anything with t_min ≤ t ≤ t_max."""
-        o, d, near, far, skipped, shape = _rays(origins, directions, t_min, t_max, skip)
+        (o, d, near, far, skipped, front_only), shape = _each(origins, directions, **limits)
         hit = np.zeros(len(o), np.bool_)
         for member, first, triangles in self._counted():
             left = np.flatnonzero(~hit)
@@ -103,17 +93,10 @@ class PosedGroup:
         return hit.reshape(shape)
 
     def all_hits(
-        self,
-        origins: npt.ArrayLike,
-        directions: npt.ArrayLike,
-        *,
-        t_min: npt.ArrayLike = 0.0,
-        t_max: npt.ArrayLike = INFINITY,
-        skip: npt.ArrayLike | None = None,
-        front_only: bool = False,
+        self, origins: npt.ArrayLike, directions: npt.ArrayLike, **limits: Unpack[Limits]
     ) -> AllHits:
         """Every hit with t_min ≤ t ≤ t_max, sorted by t."""
-        o, d, near, far, skipped, _ = _rays(origins, directions, t_min, t_max, skip)
+        (o, d, near, far, skipped, front_only), _ = _each(origins, directions, **limits)
         count = np.zeros(len(o), np.int64)
         found: list[tuple[npt.NDArray[Any], ...]] = []
         for member, first, triangles in self._counted():
@@ -140,17 +123,13 @@ class PosedGroup:
         return f"PosedGroup({len(self.members)} surfaces, {int(self.first[-1])} triangles)"
 
 
-def _rays(
-    origins: npt.ArrayLike,
-    directions: npt.ArrayLike,
-    t_min: npt.ArrayLike,
-    t_max: npt.ArrayLike,
-    skip: npt.ArrayLike | None,
-) -> tuple[Float32, Float32, Float32, Float32, Int32, tuple[int, ...]]:
-    rays, shape = broadcast_rays(origins, directions, t_min, t_max, skip)
-    n = len(rays[0])
-    each = (np.broadcast_to(a, (n,)) for a in rays[2:])
-    return (*rays[:2], *each, shape)  # type: ignore[return-value]
+def _each(
+    origins: npt.ArrayLike, directions: npt.ArrayLike, **limits: Unpack[Limits]
+) -> tuple[Rays, tuple[int, ...]]:
+    """As `broadcast_rays`, with limits of every ray's own."""
+    (o, d, *limit, front_only), shape = broadcast_rays(origins, directions, **limits)
+    near, far, skip = (np.broadcast_to(a, (len(o),)) for a in limit)
+    return (o, d, near, far, skip, front_only), shape
 
 
 def _own(skip: Int32, first: int, count: int) -> Int32:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,6 +84,19 @@ class Nearest:
     v: Float32
 
 
-def shaped(value: npt.NDArray[Any], shape: tuple[int, ...]) -> npt.NDArray[Any]:
-    """Rows of a batch back in the caller's leading shape."""
-    return value if len(shape) == 1 else value.reshape(shape + value.shape[1:])
+# t, primitive, u, v and normal, in the core's order.
+Columns = tuple[Float32, Int32, Float32, Float32, Float32 | None]
+
+
+def unwritten(rays: int, *, normals: bool) -> Columns:
+    """Arrays for the closest hits of some rays."""
+    t, u, v = (np.empty(rays, np.float32) for _ in range(3))
+    normal = np.empty((rays, 3), np.float32) if normals else None
+    return t, np.empty(rays, np.int32), u, v, normal
+
+
+def shaped(columns: Iterable[Any], shape: tuple[int, ...]) -> Iterator[Any]:
+    """Rows of a batch back in the caller's leading shape; None stays."""
+    if len(shape) == 1:
+        return iter(columns)
+    return (None if a is None else a.reshape(shape + a.shape[1:]) for a in columns)

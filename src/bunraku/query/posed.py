@@ -6,7 +6,7 @@ import threading
 import weakref
 from collections.abc import Callable
 from functools import cached_property
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -15,9 +15,9 @@ from bunraku import _core
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Int32, checked, in_range
 from bunraku.model.mesh import Geometry
-from bunraku.query.bvh import INFINITY, Bvh
-from bunraku.query.hits import AllHits, Hits, shaped
-from bunraku.query.rays import broadcast_rays
+from bunraku.query.bvh import Bvh
+from bunraku.query.hits import AllHits, Hits, shaped, unwritten
+from bunraku.query.rays import Limits, broadcast_rays
 
 Method = Literal["lbs", "dqs"]
 
@@ -162,76 +162,43 @@ class Posed:
         origins: npt.ArrayLike,
         directions: npt.ArrayLike,
         *,
-        t_min: npt.ArrayLike = 0.0,
-        t_max: npt.ArrayLike = INFINITY,
-        skip: npt.ArrayLike | None = None,
-        front_only: bool = False,
         normals: bool = False,
+        **limits: Unpack[Limits],
     ) -> Hits:
         """The closest hit of each ray with t_min ≤ t ≤ t_max; arguments as in `Bvh.closest_hit`.
 
         Raises:
             RigError: wrong shapes or types.
         """
-        rays, shape = broadcast_rays(origins, directions, t_min, t_max, skip)
-        n = len(rays[0])
-        bvh = self._bent(n)
-        if bvh is not None:
-            return bvh.closest_hit(
-                origins,
-                directions,
-                t_min=t_min,
-                t_max=t_max,
-                skip=skip,
-                front_only=front_only,
-                normals=normals,
-            )
-        t, u, v = (np.empty(n, np.float32) for _ in range(3))
-        primitive = np.empty(n, np.int32)
-        normal = np.empty((n, 3), np.float32) if normals else None
-        self._pose.closest(*rays, front_only, t, primitive, u, v, normal, None, None)
-        answers = (t, primitive, u, v, normal)
-        return Hits(*(None if a is None else shaped(a, shape) for a in answers))  # type: ignore[arg-type]
-
-    def any_hit(
-        self,
-        origins: npt.ArrayLike,
-        directions: npt.ArrayLike,
-        *,
-        t_min: npt.ArrayLike = 0.0,
-        t_max: npt.ArrayLike = INFINITY,
-        skip: npt.ArrayLike | None = None,
-        front_only: bool = False,
-    ) -> npt.NDArray[np.bool_]:
-        """Whether each ray hits anything with t_min ≤ t ≤ t_max."""
-        rays, shape = broadcast_rays(origins, directions, t_min, t_max, skip)
+        rays, shape = broadcast_rays(origins, directions, **limits)
         bvh = self._bent(len(rays[0]))
         if bvh is not None:
-            return bvh.any_hit(
-                origins, directions, t_min=t_min, t_max=t_max, skip=skip, front_only=front_only
-            )
+            return bvh.closest_hit(origins, directions, normals=normals, **limits)
+        answers = unwritten(len(rays[0]), normals=normals)
+        self._pose.closest(*rays, *answers, None, None)
+        return Hits(*shaped(answers, shape))
+
+    def any_hit(
+        self, origins: npt.ArrayLike, directions: npt.ArrayLike, **limits: Unpack[Limits]
+    ) -> npt.NDArray[np.bool_]:
+        """Whether each ray hits anything with t_min ≤ t ≤ t_max."""
+        rays, shape = broadcast_rays(origins, directions, **limits)
+        bvh = self._bent(len(rays[0]))
+        if bvh is not None:
+            return bvh.any_hit(origins, directions, **limits)
         hit = np.empty(len(rays[0]), np.bool_)
-        self._pose.any(*rays, front_only, hit)
+        self._pose.any(*rays, hit)
         return hit.reshape(shape)
 
     def all_hits(
-        self,
-        origins: npt.ArrayLike,
-        directions: npt.ArrayLike,
-        *,
-        t_min: npt.ArrayLike = 0.0,
-        t_max: npt.ArrayLike = INFINITY,
-        skip: npt.ArrayLike | None = None,
-        front_only: bool = False,
+        self, origins: npt.ArrayLike, directions: npt.ArrayLike, **limits: Unpack[Limits]
     ) -> AllHits:
         """Every hit with t_min ≤ t ≤ t_max, sorted by t."""
-        rays, _ = broadcast_rays(origins, directions, t_min, t_max, skip)
+        rays, _ = broadcast_rays(origins, directions, **limits)
         bvh = self._bent(len(rays[0]))
         if bvh is not None:
-            return bvh.all_hits(
-                origins, directions, t_min=t_min, t_max=t_max, skip=skip, front_only=front_only
-            )
-        return AllHits(*self._pose.all(*rays, front_only))
+            return bvh.all_hits(origins, directions, **limits)
+        return AllHits(*self._pose.all(*rays))
 
     def positions(self) -> Float32:
         """(V, 3) float32: all vertices in this pose, bent now."""

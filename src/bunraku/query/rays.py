@@ -1,8 +1,8 @@
-"""Turning what a caller gives as rays into the arrays the core reads."""
+"""What a caller gives as rays, and the arrays that the core makes of them."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,34 @@ from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Int32
 
 FLOAT32 = np.dtype(np.float32)
+INFINITY = float("inf")
+
+# Origins, directions, t_min, t_max, skip and front_only, in the core's order.
+Rays = tuple[Float32, Float32, Float32, Float32, Int32, bool]
+
+
+class Range(TypedDict, total=False):
+    """Which part of rays counts, and which sides they meet.
+
+    Attributes:
+        t_min, t_max: for all rays, or for each: a hit has t_min ≤ t ≤ t_max; 0 and infinity.
+        front_only: leave out triangles seen from behind.
+    """
+
+    t_min: npt.ArrayLike
+    t_max: npt.ArrayLike
+    front_only: bool
+
+
+class Limits(Range, total=False):
+    """What a query leaves out: as `Range`, and a primitive.
+
+    Attributes:
+        skip: int, for all rays or for each: a primitive that does not exist for the ray, -1 for
+            none. A ray that starts on a face is best given that face.
+    """
+
+    skip: npt.ArrayLike | None
 
 
 def _constant(value: float, dtype: type[np.generic]) -> npt.NDArray[Any]:
@@ -21,7 +49,7 @@ def _constant(value: float, dtype: type[np.generic]) -> npt.NDArray[Any]:
 
 NO_SKIP: Int32 = _constant(-1, np.int32)
 # What callers mostly leave t_min and t_max at.
-USUAL: dict[float, Float32] = {t: _constant(t, np.float32) for t in (0.0, float("inf"))}
+USUAL: dict[float, Float32] = {t: _constant(t, np.float32) for t in (0.0, INFINITY)}
 
 
 def points_of(value: npt.ArrayLike, place: str) -> Float32:
@@ -84,17 +112,21 @@ def ray_arrays(
 def broadcast_rays(
     origins: npt.ArrayLike,
     directions: npt.ArrayLike,
-    t_min: npt.ArrayLike,
-    t_max: npt.ArrayLike,
-    skip: npt.ArrayLike | None,
-) -> tuple[tuple[Float32, Float32, Float32, Float32, Int32], tuple[int, ...]]:
-    """Rays as the core takes them (origins, directions, t_min, t_max, skip), and their shape."""
+    *,
+    t_min: npt.ArrayLike = 0.0,
+    t_max: npt.ArrayLike = INFINITY,
+    skip: npt.ArrayLike | None = None,
+    front_only: bool = False,
+) -> tuple[Rays, tuple[int, ...]]:
+    """Rays as the core takes them, N of them or one value for all, and the caller's shape.
+
+    Raises:
+        RigError: wrong shapes or types.
+    """
     o, d, shape = ray_arrays(origins, directions)
-    skipped = NO_SKIP if skip is None else per_ray(skip, np.int32, shape, "skip")
-    return (
-        o,
-        d,
+    near, far = (
         per_ray(t_min, np.float32, shape, "t_min"),
         per_ray(t_max, np.float32, shape, "t_max"),
-        skipped,
-    ), shape
+    )
+    skipped = NO_SKIP if skip is None else per_ray(skip, np.int32, shape, "skip")
+    return (o, d, near, far, skipped, front_only), shape

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -11,9 +12,9 @@ import numpy.typing as npt
 from bunraku import _core
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Float64, Int32, checked, in_range
-from bunraku.query.bvh import INFINITY, Bvh
-from bunraku.query.hits import AllHits, Hits, shaped
-from bunraku.query.rays import broadcast_rays
+from bunraku.query.bvh import Bvh
+from bunraku.query.hits import AllHits, Hits, shaped, unwritten
+from bunraku.query.rays import Range, broadcast_rays
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -115,57 +116,37 @@ class Scene:
         origins: npt.ArrayLike,
         directions: npt.ArrayLike,
         *,
-        t_min: npt.ArrayLike = 0.0,
-        t_max: npt.ArrayLike = INFINITY,
-        front_only: bool = False,
         normals: bool = False,
+        **limits: Unpack[Range],
     ) -> SceneHits:
         """The closest hit of each ray with t_min ≤ t ≤ t_max; arguments as in `Bvh.closest_hit`.
 
         Normals are in the world. An instance keeps its front under a mirror, as in glTF.
         """
-        rays, shape = broadcast_rays(origins, directions, t_min, t_max, None)
-        n = len(rays[0])
-        t, u, v = (np.empty(n, np.float32) for _ in range(3))
-        instance, primitive = np.empty(n, np.int32), np.empty(n, np.int32)
-        normal = np.empty((n, 3), np.float32) if normals else None
-        self._ask(rays, front_only, None, t, instance, primitive, u, v, normal)
-        return SceneHits(
-            t=shaped(t, shape),
-            primitive=shaped(primitive, shape),
-            u=shaped(u, shape),
-            v=shaped(v, shape),
-            normal=None if normal is None else shaped(normal, shape),
-            instance=shaped(instance, shape),
-        )
+        rays, shape = broadcast_rays(origins, directions, **limits)
+        t, primitive, u, v, normal = unwritten(len(rays[0]), normals=normals)
+        instance = np.empty(len(rays[0]), np.int32)
+        asked = (*self._placed(), *rays)
+        _core.query.in_scene(*asked, None, t, instance, primitive, u, v, normal)
+        return SceneHits(*shaped((t, primitive, u, v, normal, None, None, instance), shape))
 
     def any_hit(
-        self,
-        origins: npt.ArrayLike,
-        directions: npt.ArrayLike,
-        *,
-        t_min: npt.ArrayLike = 0.0,
-        t_max: npt.ArrayLike = INFINITY,
-        front_only: bool = False,
+        self, origins: npt.ArrayLike, directions: npt.ArrayLike, **limits: Unpack[Range]
     ) -> npt.NDArray[np.bool_]:
         """Whether each ray hits anything with t_min ≤ t ≤ t_max."""
-        rays, shape = broadcast_rays(origins, directions, t_min, t_max, None)
+        rays, shape = broadcast_rays(origins, directions, **limits)
         hit = np.empty(len(rays[0]), np.bool_)
-        self._ask(rays, front_only, hit, None, None, None, None, None, None)
+        asked = (*self._placed(), *rays)
+        _core.query.in_scene(*asked, hit, None, None, None, None, None, None)
         return hit.reshape(shape)
 
     def all_hits(
-        self,
-        origins: npt.ArrayLike,
-        directions: npt.ArrayLike,
-        *,
-        t_min: npt.ArrayLike = 0.0,
-        t_max: npt.ArrayLike = INFINITY,
-        front_only: bool = False,
+        self, origins: npt.ArrayLike, directions: npt.ArrayLike, **limits: Unpack[Range]
     ) -> SceneAllHits:
         """Every hit with t_min ≤ t ≤ t_max, sorted by t; `np.diff(hits.first)` counts them."""
-        rays, _ = broadcast_rays(origins, directions, t_min, t_max, None)
-        return SceneAllHits(*_core.query.all_in_scene(*self._placed(), *rays, front_only))
+        rays, _ = broadcast_rays(origins, directions, **limits)
+        asked = (*self._placed(), *rays)
+        return SceneAllHits(*_core.query.all_in_scene(*asked))
 
     def _placed(
         self,
@@ -181,20 +162,4 @@ class Scene:
             names[self.tree_of] if len(names) else self.tree_of,
             self._inverses,
             self._widen,
-        )
-
-    def _ask(
-        self,
-        rays: tuple[Float32, Float32, Float32, Float32, Int32],
-        front_only: bool,
-        hit: npt.NDArray[np.bool_] | None,
-        t: Float32 | None,
-        instance: Int32 | None,
-        primitive: Int32 | None,
-        u: Float32 | None,
-        v: Float32 | None,
-        normal: Float32 | None,
-    ) -> None:
-        _core.query.in_scene(
-            *self._placed(), *rays, front_only, hit, t, instance, primitive, u, v, normal
         )
