@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 from bunraku.errors import RigError
 from bunraku.model import AimConstraint, Pose, Rig, RollConstraint, RotationConstraint, Skeleton
 from bunraku.posing import global_transforms
-from bunraku.posing.constraints import constrain, constraint_order
+from bunraku.posing.constraints import constrain
 from bunraku.rotation import quaternion
 
 X, Y, Z = np.eye(3)
@@ -43,22 +43,6 @@ def posed(skeleton: Skeleton, seed: int, frames: int = 3) -> Pose:
     )
 
 
-@pytest.mark.parametrize(
-    "constraints",
-    [
-        (RotationConstraint(0, 0),),
-        (RotationConstraint(3, 4),),  # the source hangs on the node
-        (RotationConstraint(1, 3), RollConstraint(3, 1, "X")),
-        (AimConstraint(2, 5, "+X"), RotationConstraint(5, 2)),
-        (AimConstraint(2, 5, "+X"), RotationConstraint(5, 1), RotationConstraint(1, 2)),
-    ],
-)
-def test_constraints_that_wait_for_each_other_are_refused(constraints):
-    skeleton = tree(0)
-    with pytest.raises(RigError, match="waits for itself"):
-        constrain(skeleton, Rig(constraints=constraints), posed(skeleton, 1))
-
-
 def test_a_pose_of_another_skeleton_is_refused():
     with pytest.raises(RigError, match="3 nodes, but the skeleton has 6"):
         constrain(tree(0), Rig(constraints=(RotationConstraint(1, 3),)), posed(tree(0, 3), 1))
@@ -67,30 +51,6 @@ def test_a_pose_of_another_skeleton_is_refused():
 def test_without_constraints_the_pose_is_handed_back():
     pose = posed(tree(0), 1)
     assert constrain(tree(0), Rig(), pose) is pose
-
-
-def test_those_on_sources_and_on_what_they_hang_from_come_first():
-    skeleton = tree(0)
-    waiting = [RotationConstraint(5, 2), RotationConstraint(2, 3), RotationConstraint(1, 4)]
-    order = constraint_order(skeleton, waiting)
-    assert sorted(order) == [0, 1, 2]
-    assert order[-1] == 0
-    # An aim needs to know where its node stands.
-    aims = [AimConstraint(2, 5, "+X"), RollConstraint(1, 4, "X")]
-    assert constraint_order(skeleton, aims) == [1, 0]
-
-
-def test_a_rotation_does_not_wait_for_what_its_own_node_hangs_from():
-    skeleton = tree(0)
-    rolls = [RollConstraint(2, 5, "X"), RollConstraint(1, 4, "X"), RollConstraint(5, 1, "Y")]
-    assert constraint_order(skeleton, rolls) == [1, 2, 0]
-
-
-def test_long_chains_of_constraints_take_no_long_time():
-    count = 20_000
-    skeleton = Skeleton(tuple(map(str, range(count))), np.arange(count) - 1)
-    chain = [RotationConstraint(i, i - 1) for i in range(count - 1, 0, -1)]
-    assert constraint_order(skeleton, chain) == list(range(count - 1))[::-1]
 
 
 def test_a_roll_takes_the_turn_about_the_axis_and_leaves_the_swing():

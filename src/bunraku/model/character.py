@@ -15,7 +15,7 @@ from bunraku.model.humanoid import Humanoid
 from bunraku.model.material import Image, Material
 from bunraku.model.mesh import Mesh
 from bunraku.model.pose import Pose
-from bunraku.model.rig import Rig
+from bunraku.model.rig import Rig, constraint_order
 from bunraku.model.skeleton import Skeleton
 from bunraku.model.skin import Skin
 
@@ -73,7 +73,8 @@ class Character:
 
     Raises:
         RigError: indices out of range, two meshes on one node, a joint slot beyond a skin's
-            joints carrying weight, scene roots that have a parent.
+            joints carrying weight, scene roots that have a parent, constraints that wait for
+            each other.
 
     >>> Character(Skeleton(("root",), [-1])).rest_pose().frames
     1
@@ -182,6 +183,7 @@ class Character:
             raise RigError(f"rig.layers: expected {count} nodes, found {len(self.rig.layers)}")
         for place, node in self.rig.nodes():
             _index(node, count, f"rig.{place}", "node")
+        constraint_order(self.skeleton, self.rig.constraints)
 
     def _check_expressions(self) -> None:
         for i, expression in enumerate(self.expressions):

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from typing import Literal, get_args
 
 import numpy as np
 
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float64, Int32, checked
+from bunraku.model.skeleton import Skeleton
 from bunraku.model.spring import Collider, Spring
 
 Axis = Literal["+X", "-X", "+Y", "-Y", "+Z", "-Z"]
@@ -255,3 +257,34 @@ class Rig:
                     yield f"springs[{i}].joints[{j}].child", joint.child
             if spring.center is not None:
                 yield f"springs[{i}].center", spring.center
+
+
+def constraint_order(skeleton: Skeleton, constraints: Sequence[Constraint]) -> list[int]:
+    """Return the order in which constraints can be evaluated, each after all that it waits for.
+
+    A constraint waits for those on its source and the source's ancestors; an aim also for those
+    on the node's own ancestors.
+
+    Raises:
+        RigError: constraints that wait for each other; the message names their nodes.
+
+    >>> trio = Skeleton(("a", "b", "c"), [-1, -1, -1])
+    >>> constraint_order(trio, [RotationConstraint(2, 1), RotationConstraint(1, 0)])
+    [1, 0]
+    """
+    # Nodes are 0, 1, …, each known after its parent and its constraint, which are −1, −2, …
+    graph: dict[int, list[int]] = {
+        node: [parent] if parent >= 0 else []
+        for node, parent in enumerate(skeleton.parents.tolist() if constraints else ())
+    }
+    for i, constraint in enumerate(constraints):
+        parent = int(skeleton.parents[constraint.node])
+        aims = isinstance(constraint, AimConstraint) and parent >= 0
+        graph[~i] = [constraint.source, *([parent] if aims else [])]
+        graph[constraint.node].append(~i)
+    try:
+        return [~each for each in TopologicalSorter(graph).static_order() if each < 0]
+    except CycleError as error:
+        nodes = dict.fromkeys(constraints[~each].node for each in error.args[1] if each < 0)
+        named = ", ".join(f"{node} {skeleton.names[node]!r}"[:60] for node in list(nodes)[:8])
+        raise RigError(f"rig: constraints wait for each other in a circle: nodes {named}") from None

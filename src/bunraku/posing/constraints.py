@@ -11,10 +11,8 @@ weight, slerp(L, target, weight):
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import reduce
-from graphlib import CycleError, TopologicalSorter
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -23,6 +21,7 @@ import numpy.typing as npt
 from bunraku.errors import RigError
 from bunraku.model import AimConstraint, Constraint, Pose, Rig, RollConstraint, Skeleton
 from bunraku.model.arrays import Float64
+from bunraku.model.rig import constraint_order
 from bunraku.rotation import between_vectors, quaternion, slerp, swing_twist
 
 # Rigs and skeletons never change, so their order is worked out once.
@@ -37,7 +36,7 @@ def constrain(skeleton: Skeleton, rig: Rig, pose: Pose) -> Pose:
     that is asked to aim at its own place stays as it is at rest.
 
     Args:
-        rig: whose constraints, in any order; see `constraint_order`.
+        rig: whose constraints, in any order; see `model.rig.constraint_order`.
         pose: F frames of the skeleton, gaze and expressions already in it.
 
     Returns:
@@ -69,39 +68,6 @@ def constrain(skeleton: Skeleton, rig: Rig, pose: Pose) -> Pose:
         target = _target(skeleton, constraint, pose, rotations)
         rotations[:, constraint.node] = slerp(rest, target, constraint.weight)
     return replace(pose, rotations=rotations)
-
-
-def constraint_order(skeleton: Skeleton, constraints: Sequence[Constraint]) -> list[int]:
-    """Return the order in which constraints can be evaluated, each after all that it waits for.
-
-    A constraint waits for those on its source and the source's ancestors; an aim also for those
-    on the node's own ancestors.
-
-    Raises:
-        RigError: constraints that wait for each other; the message names one of them.
-
-    >>> from bunraku.model import RotationConstraint
-    >>> trio = Skeleton(("a", "b", "c"), [-1, -1, -1])
-    >>> constraint_order(trio, [RotationConstraint(2, 1), RotationConstraint(1, 0)])
-    [1, 0]
-    """
-    # Nodes are 0, 1, …, each known after its parent and its constraint, which are −1, −2, …
-    graph: dict[int, list[int]] = {
-        node: [parent] if parent >= 0 else []
-        for node, parent in enumerate(skeleton.parents.tolist())
-    }
-    for i, constraint in enumerate(constraints):
-        parent = int(skeleton.parents[constraint.node])
-        aims = isinstance(constraint, AimConstraint) and parent >= 0
-        graph[~i] = [constraint.source, *([parent] if aims else [])]
-        graph[constraint.node].append(~i)
-    try:
-        return [~each for each in TopologicalSorter(graph).static_order() if each < 0]
-    except CycleError as error:
-        node = next(constraints[~each].node for each in error.args[1] if each < 0)
-        raise RigError(
-            f"rig.constraints: that of node {node} ({skeleton.names[node]!r}) waits for itself"
-        ) from None
 
 
 def _upward(skeleton: Skeleton, node: int) -> list[int]:

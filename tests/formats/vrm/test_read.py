@@ -121,7 +121,7 @@ INVALID = {
     ),
     "a node that aims at its own child": (
         constrained(("leftLowerArm", {"aim": {"source": NODES["leftHand"]}})),
-        f"nodes[{NODES['leftLowerArm']}].extensions.VRMC_node_constraint: constraints wait",
+        f"in a circle: nodes {NODES['leftLowerArm']} 'leftLowerArm'",
     ),
     "a plane without direction": (
         figure_1(

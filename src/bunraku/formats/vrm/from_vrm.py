@@ -55,7 +55,7 @@ def _extended(character: Character, file: GltfFile, context: Context) -> Charact
     nodes = file.json.get("nodes", [])
     skeleton = character.skeleton
     springs = SpringReader(nodes, skeleton, budget)
-    rig = Rig(constraints=read_constraints(nodes, skeleton, context))
+    rig = Rig(constraints=read_constraints(nodes, context))
     swinging = root.fields(SPRINGS)
     if swinging is not None:
         found, colliders = springs.springs_1(swinging)

@@ -7,7 +7,6 @@ VRMC_node_constraint 1.0.
 from __future__ import annotations
 
 import math
-from graphlib import CycleError, TopologicalSorter
 from typing import Literal, cast
 
 from bunraku.errors import FormatError
@@ -121,14 +120,8 @@ def _range_map(fields: Fields, key: str, kind: str, old: bool) -> RangeMap:
     return RangeMap(math.radians(limit), math.radians(output) if kind == "bone" else output)
 
 
-def read_constraints(
-    nodes: list[Tree], skeleton: Skeleton, context: Context
-) -> tuple[Constraint, ...]:
-    """Constraints of all nodes, in node order.
-
-    Raises:
-        FormatError: constraints that wait for each other; the message names the nodes.
-    """
+def read_constraints(nodes: list[Tree], context: Context) -> tuple[Constraint, ...]:
+    """Constraints of all nodes, in node order."""
     found = []
     for i, node in enumerate(nodes):
         value = node.get("extensions", {}).get(CONSTRAINT)
@@ -139,7 +132,6 @@ def read_constraints(
         constraint = None if inner is None else _constraint(i, inner)
         if constraint is not None:
             found.append(constraint)
-    _refuse_cycles(tuple(found), skeleton, context)
     return tuple(found)
 
 
@@ -169,29 +161,3 @@ def _constraint(node: int, fields: Fields) -> Constraint | None:
     if kinds[0] == "aim":
         return AimConstraint(node, source, aim, weight)
     return RotationConstraint(node, source, weight)
-
-
-def _refuse_cycles(
-    constraints: tuple[Constraint, ...], skeleton: Skeleton, context: Context
-) -> None:
-    """A constraint waits for where its source is, an aim also for where its node hangs."""
-    count = len(skeleton)
-    # n: the node's own turn; count + n: where it is, which needs that of all its ancestors
-    waits: dict[int, list[int]] = {}
-    for node, parent in enumerate(skeleton.parents.tolist() if constraints else ()):
-        waits[count + node] = [node] if parent < 0 else [node, count + parent]
-    for constraint in constraints:
-        waits[constraint.node] = [count + constraint.source]
-        parent = int(skeleton.parents[constraint.node])
-        if isinstance(constraint, AimConstraint) and parent >= 0:
-            waits[constraint.node].append(count + parent)
-    try:
-        TopologicalSorter(waits).prepare()
-    except CycleError as error:
-        held = {constraint.node for constraint in constraints}
-        nodes = [node for node in dict.fromkeys(error.args[1]) if node in held]
-        names = ", ".join(f"{node} {skeleton.names[node]!r}"[:60] for node in nodes[:8])
-        place = spell(("nodes", nodes[0], "extensions", CONSTRAINT))
-        raise FormatError(
-            f"{context.source}: {place}: constraints wait for each other in a circle: nodes {names}"
-        ) from None
