@@ -93,3 +93,17 @@ def test_a_figure_at_rest_stands_on_a_turntable(puppet: Path, tmp_path: Path) ->
     assert done.stdout == f"{out}: at rest, 8 frames, 4 s, 24x32, lbs\n"
     with Image.open(out) as film:
         assert (film.mode, film.n_frames) == ("RGBA", 8)  # type: ignore[attr-defined]
+
+
+def test_bones_instead_of_skin_and_where_there_is_none(puppet: Path, tmp_path: Path) -> None:
+    skin, bones, bare = (tmp_path / name for name in ("skin.png", "bones.png", "bare.png"))
+    arguments = ("--time", "1", "--size", "24x32")
+    run("render", str(puppet), "-o", str(skin), *arguments)
+    said = run("render", str(puppet), "-o", str(bones), "--bones", *arguments).stdout
+    assert said == f"{bones}: bones, {bunraku.make_puppet(0.5).clips[0].name}, 1 s, 24x32, lbs\n"
+    mocap = tmp_path / "puppet.bvh"
+    run("bake", str(puppet), "-o", str(mocap))
+    assert "bones, " in run("render", str(mocap), "-o", str(bare), *arguments).stdout
+    pictures = [np.asarray(Image.open(path)) for path in (skin, bones, bare)]
+    assert len({picture.tobytes() for picture in pictures}) == 3
+    assert np.abs(pictures[1].astype(int) - pictures[2]).mean() < 12

@@ -46,6 +46,10 @@ def render(
     size: Annotated[
         str, typer.Option(callback=_checked, metavar="WIDTHxHEIGHT", help="Pixels.")
     ] = "640x480",
+    bones: Annotated[
+        bool,
+        typer.Option("--bones", help="Draw the bones, not the skin; so too where there is none."),
+    ] = False,
     transparent: Annotated[
         bool, typer.Option(help="Leave the background out (.png and .apng).")
     ] = False,
@@ -55,6 +59,7 @@ def render(
     from rich.progress import Progress
 
     import bunraku
+    from bunraku.render.bones import as_bones
     from bunraku.render.film import SUFFIXES, render_clip, save_picture
     from bunraku.render.renderer import STUDIO, Renderer
 
@@ -65,6 +70,9 @@ def render(
     if not film and (fps is not None or turntable):
         raise bunraku.UnsupportedError(f"{out}: --fps and --turntable are for .gif and .apng")
     character = bunraku.load(file)
+    bones = bones or not len(bunraku.Stage(character).triangles)
+    if bones:
+        character = as_bones(character)
     played = chosen_clip(character, motion, clip)
     stage = bunraku.Stage(character, played)
     if physics:
@@ -98,4 +106,4 @@ def render(
     for note in [*character.notes, *stage.notes, *notes]:
         typer.echo(f"note: {note}", err=True)
     shown = "at rest" if played is None else played.name or "the clip"
-    typer.echo(f"{out}: {shown}, {said}, {size}, {method}")
+    typer.echo(f"{out}: {'bones, ' if bones else ''}{shown}, {said}, {size}, {method}")
