@@ -115,3 +115,41 @@ def skinned(weights: Any, dtype: str = "f4", joints: Any = None, **skin: Any) ->
     sketch.tree["scenes"] = [{"nodes": [0, 1]}]
     sketch.tree["skins"] = [{"joints": [1, 2], **skin}]
     return sketch
+
+
+def with_positions(values: Any) -> Sketch:
+    sketch = Sketch(nodes=[{"mesh": 0}], scenes=[{"nodes": [0]}])
+    position = sketch.add(values)
+    sketch.tree["meshes"] = [{"primitives": [{"attributes": {"POSITION": position}}]}]
+    return sketch
+
+
+def with_indices(indices: list[int], mode: int = 4, dtype: str = "u1") -> Sketch:
+    sketch = with_positions(np.arange(18).reshape(6, 3))
+    primitive = sketch.tree["meshes"][0]["primitives"][0]
+    primitive |= {"indices": sketch.add(indices, dtype), "mode": mode}
+    return sketch
+
+
+def animated(path: str, times: Any, values: Any, dtype: str = "f4", **sampler: Any) -> Sketch:
+    sketch = Sketch(nodes=[{}], scenes=[{"nodes": [0]}])
+    extra = {} if dtype == "f4" else {"normalized": True}
+    output = sketch.add(values, dtype, **extra)
+    samplers = [{"input": sketch.add(times), "output": output, **sampler}]
+    channels = [{"sampler": 0, "target": {"node": 0, "path": path}}]
+    sketch.tree["animations"] = [{"name": "move", "channels": channels, "samplers": samplers}]
+    return sketch
+
+
+def morphed() -> Sketch:
+    sketch = triangle(NORMAL=([[0, 0, 1]] * 3, "f4", {}))
+    primitive = sketch.tree["meshes"][0]["primitives"][0]
+    primitive["targets"] = [
+        {"POSITION": sketch.add([[0, 0, 0], [0, 0, 2], [0, 0, 0]])},
+        {
+            "POSITION": sketch.add([[1, 0, 0], [0, 0, 0], [0, 0, 0]]),
+            "NORMAL": sketch.add([[0, 0, 0], [0, 0, 0], [0, 1, 0]]),
+        },
+        {"NORMAL": sketch.add([[0, 0, 0]] * 3)},
+    ]
+    return sketch
