@@ -7,8 +7,9 @@ from typing import Any
 
 from bunraku.formats import load
 from bunraku.formats.gltf import read_gltf
-from bunraku.formats.vrm import character_from_vrm
+from bunraku.formats.vrm import character_from_vrm, vrm_from_character
 from bunraku.model import Character
+from tests.formats.same import changed
 from tests.formats.sketch import Sketch
 
 # Bone, parent, local translation: a T-pose that faces +Z, 1.6 m high, feet at Y = 0.
@@ -33,6 +34,7 @@ BONES: list[tuple[str, str | None, tuple[float, float, float]]] = [
     ),
 ]
 NODES = {name: i for i, (name, _, _) in enumerate(BONES)}
+HEAD = NODES["head"]
 FACE = len(BONES)  # the node of the mesh with morphs
 HAIR = FACE + 1  # three nodes: hair, its middle and its end
 META = {
@@ -105,6 +107,104 @@ def constrained(*constraints: tuple[str, dict[str, Any]]) -> Sketch:
     return sketch
 
 
+def expressions_1(*names: str, **fields: Any) -> dict[str, Any]:
+    return {"expressions": {"preset": dict.fromkeys(names, fields)}}
+
+
+def bones_1(**changes: Any) -> dict[str, Any]:
+    bones = {name: {"node": node} for name, node in NODES.items()}
+    return {"humanoid": {"humanBones": bones | changes}}
+
+
+def group_0(**fields: Any) -> dict[str, Any]:
+    return {"blendShapeMaster": {"blendShapeGroups": [fields]}}
+
+
+def chain(*nodes: int, **more: Any) -> dict[str, Any]:
+    return {"springs": [{"joints": [{"node": node} for node in nodes], **more}]}
+
+
+def rich_1() -> Sketch:
+    """A VRM 1.0 with some of everything, and with what Bunraku does not know."""
+    sketch = figure_1(
+        springs={
+            "colliders": [
+                {"node": HEAD, "shape": {"sphere": {"radius": 0.1}}, "extras": "round"},
+                {"node": HEAD, "shape": {"capsule": {"radius": 0.1, "tail": [0, 1, 0]}}},
+            ],
+            "colliderGroups": [{"name": "head", "colliders": [0, 1]}],
+            "springs": [
+                {
+                    "name": "hair",
+                    "joints": [{"node": HAIR, "stiffness": 2, "extras": 1}, {"node": HAIR + 1}],
+                    "colliderGroups": [0],
+                    "extensions": {"UNKNOWN": {}},
+                }
+            ],
+        },
+        expressions={
+            "preset": {
+                "aa": {
+                    "morphTargetBinds": [{"node": FACE, "index": 0, "weight": 1}],
+                    "extras": {"maker": "me"},
+                },
+                "happy": {"isBinary": False, "overrideMouth": "none"},
+            },
+            "custom": {"wink": {"morphTargetBinds": [{"node": FACE, "index": 1, "weight": 0.5}]}},
+        },
+        lookAt={
+            "type": "bone",
+            "offsetFromHeadBone": [0, 0.06, 0],
+            "rangeMapVerticalUp": {"inputMaxValue": 90, "outputScale": 12, "extras": 2},
+            "extras": 3,
+        },
+        firstPerson={"meshAnnotations": [{"node": FACE, "type": "auto"}]},
+    )
+    sketch.tree["nodes"][HAIR]["extensions"] = {
+        "VRMC_node_constraint": {
+            "specVersion": "1.0",
+            "constraint": {"rotation": {"source": HEAD, "weight": 0.5}},
+        },
+        "UNKNOWN": {},
+    }
+    return sketch
+
+
+def rich_0() -> Sketch:
+    ball = {"offset": {"x": 0.1, "y": 0.2, "z": 0.3}, "radius": 0.4}
+    return figure_0(
+        blendShapeMaster={
+            "blendShapeGroups": [
+                {
+                    "name": "A",
+                    "presetName": "a",
+                    "binds": [{"mesh": 0, "index": 0, "weight": 100}],
+                    "materialValues": [
+                        {
+                            "materialName": "skin",
+                            "propertyName": "_MainTex_ST",
+                            "targetValue": [1, 2, 3, 4],
+                        }
+                    ],
+                    "isBinary": False,
+                    "extras": 1,
+                }
+            ]
+        },
+        firstPerson={
+            "firstPersonBone": HEAD,
+            "lookAtTypeName": "Bone",
+            "lookAtVerticalUp": {"curve": [0, 0, 0, 0, 1, 1, 0, 0], "xRange": 80, "yRange": 9},
+        },
+        secondaryAnimation={
+            "boneGroups": [
+                {"comment": "hair", "bones": [HAIR], "colliderGroups": [0], "extras": 2}
+            ],
+            "colliderGroups": [{"node": HEAD, "colliders": [ball]}],
+        },
+    )
+
+
 def read(sketch: Sketch) -> Character:
     return character_from_vrm(read_gltf(sketch.glb(), name="x.vrm"))
 
@@ -122,3 +222,11 @@ def loaded(sketch: Sketch, folder: Path, name: str = "x.vrm") -> Character:
 def noted(character: Character) -> dict[str, str]:
     """Notes as code → place, without the licence."""
     return {n.code: n.place for n in character.notes if not n.code.startswith("licence")}
+
+
+def json_of(character: Character) -> dict[str, Any]:
+    """The tree of what is written, which reads back as the same character."""
+    file, _ = vrm_from_character(character)
+    again = character_from_vrm(file)
+    assert changed(again, character) == []
+    return file.json

@@ -30,9 +30,17 @@ from bunraku.model import Character, Humanoid
 from tests.conftest import shared_folder
 from tests.formats.sketch import Sketch, glb
 from tests.formats.test_fuzz_gltf import VALUES, mutate_tree
-from tests.formats.vrm.figures import FACE, HAIR, NODES, bare_figure, figure_0, figure_1
+from tests.formats.vrm.figures import (
+    FACE,
+    HAIR,
+    NODES,
+    bare_figure,
+    figure_0,
+    figure_1,
+    rich_0,
+    rich_1,
+)
 from tests.formats.vrm.test_vrma import full
-from tests.formats.vrm.test_write import rich_0, rich_1
 
 COUNT = int(os.environ.get("BUNRAKU_FUZZ", "300"))
 SECONDS = 10

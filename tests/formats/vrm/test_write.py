@@ -4,7 +4,6 @@ import json
 import math
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,19 +13,15 @@ from bunraku.formats import load, save
 from bunraku.formats.gltf import read_gltf
 from bunraku.formats.vrm import character_from_vrm, vrm_from_character
 from bunraku.model import (
-    AimConstraint,
     Append,
-    Character,
     Collider,
     Expression,
-    GroupBind,
     Humanoid,
     LookAt,
     MaterialBind,
     MorphBind,
     RangeMap,
     Rig,
-    RollConstraint,
     RotationConstraint,
     Scene,
     Skeleton,
@@ -35,77 +30,25 @@ from bunraku.model import (
     differences,
 )
 from tests.formats.same import changed
-from tests.formats.sketch import Sketch, triangle
+from tests.formats.sketch import triangle
 from tests.formats.validator import errors, validate
 from tests.formats.vrm.figures import (
     FACE,
     HAIR,
+    HEAD,
     META,
     NODES,
     bare_figure,
     constrained,
     figure_0,
     figure_1,
+    json_of,
     loaded,
     read,
+    rich_0,
+    rich_1,
 )
 from tests.formats.vrm.three_vrm import seen
-
-HEAD = NODES["head"]
-
-
-def json_of(character: Character) -> dict[str, Any]:
-    """The tree of what is written, which reads back as the same character."""
-    file, _ = vrm_from_character(character)
-    again = character_from_vrm(file)
-    assert changed(again, character) == []
-    return file.json
-
-
-def rich_1() -> Sketch:
-    """A VRM 1.0 with some of everything, and with what Bunraku does not know."""
-    sketch = figure_1(
-        springs={
-            "colliders": [
-                {"node": HEAD, "shape": {"sphere": {"radius": 0.1}}, "extras": "round"},
-                {"node": HEAD, "shape": {"capsule": {"radius": 0.1, "tail": [0, 1, 0]}}},
-            ],
-            "colliderGroups": [{"name": "head", "colliders": [0, 1]}],
-            "springs": [
-                {
-                    "name": "hair",
-                    "joints": [{"node": HAIR, "stiffness": 2, "extras": 1}, {"node": HAIR + 1}],
-                    "colliderGroups": [0],
-                    "extensions": {"UNKNOWN": {}},
-                }
-            ],
-        },
-        expressions={
-            "preset": {
-                "aa": {
-                    "morphTargetBinds": [{"node": FACE, "index": 0, "weight": 1}],
-                    "extras": {"maker": "me"},
-                },
-                "happy": {"isBinary": False, "overrideMouth": "none"},
-            },
-            "custom": {"wink": {"morphTargetBinds": [{"node": FACE, "index": 1, "weight": 0.5}]}},
-        },
-        lookAt={
-            "type": "bone",
-            "offsetFromHeadBone": [0, 0.06, 0],
-            "rangeMapVerticalUp": {"inputMaxValue": 90, "outputScale": 12, "extras": 2},
-            "extras": 3,
-        },
-        firstPerson={"meshAnnotations": [{"node": FACE, "type": "auto"}]},
-    )
-    sketch.tree["nodes"][HAIR]["extensions"] = {
-        "VRMC_node_constraint": {
-            "specVersion": "1.0",
-            "constraint": {"rotation": {"source": HEAD, "weight": 0.5}},
-        },
-        "UNKNOWN": {},
-    }
-    return sketch
 
 
 def test_unchanged_files_are_written_bit_for_bit(tmp_path: Path):
@@ -114,180 +57,6 @@ def test_unchanged_files_are_written_bit_for_bit(tmp_path: Path):
         path.write_bytes(sketch.glb())
         assert save(load(path), tmp_path / f"again-{name}") == ()
         assert (tmp_path / f"again-{name}").read_bytes() == path.read_bytes()
-
-
-def test_a_changed_expression_keeps_what_nobody_touched():
-    character = read(rich_1())
-    aa, happy, wink = character.expressions
-    louder = replace(aa, binds=(MorphBind(0, 0, 0.75),), binary=True, override_look="blend")
-    tree = json_of(replace(character, expressions=(louder, happy, wink)))
-    before = character.document.json["extensions"]["VRMC_vrm"]
-    after = tree["extensions"]["VRMC_vrm"]
-    assert after["expressions"]["preset"]["aa"] == {
-        "morphTargetBinds": [{"node": FACE, "index": 0, "weight": 0.75}],
-        "extras": {"maker": "me"},
-        "isBinary": True,
-        "overrideLookAt": "blend",
-    }
-    assert after["expressions"]["preset"]["happy"] == before["expressions"]["preset"]["happy"]
-    assert after["expressions"]["custom"] == before["expressions"]["custom"]
-    rest = [key for key in after if key != "expressions"]
-    assert {k: after[k] for k in rest} == {k: before[k] for k in before if k != "expressions"}
-    assert (
-        tree["extensions"]["VRMC_springBone"]
-        == (character.document.json["extensions"]["VRMC_springBone"])
-    )
-    # nothing was changed in the document the character came with
-    assert "isBinary" not in before["expressions"]["preset"]["aa"]
-
-
-def test_expressions_that_are_gone_and_new_ones():
-    character = read(rich_1())
-    binds = (MaterialBind(1, "uv_scale", (1.0, 1.0)), MaterialBind(1, "uv_offset", (0.5, 0.0)))
-    new = Expression("smirk", binds)
-    tree = json_of(replace(character, expressions=(character.expressions[0], new)))
-    groups = tree["extensions"]["VRMC_vrm"]["expressions"]
-    assert list(groups["preset"]) == ["aa"]
-    transform = {"material": 1, "scale": [1, 1], "offset": [0.5, 0]}
-    assert groups["custom"] == {"smirk": {"textureTransformBinds": [transform]}}
-
-
-def test_custom_names_that_are_presets_or_taken_get_a_number():
-    character = read(figure_1())
-    three = tuple(Expression(name) for name in ("blink", "x", "x"))
-    file, notes = vrm_from_character(replace(character, expressions=three))
-    custom = file.json["extensions"]["VRMC_vrm"]["expressions"]["custom"]
-    assert list(custom) == ["blink 2", "x", "x 2"]
-    assert [note.code for note in notes] == 2 * ["expression-renamed"]
-
-
-def test_binds_vrm_cannot_say_are_noted():
-    character = read(figure_1())
-    both = Expression("x", (GroupBind(0), MaterialBind(0, "base_color", (1, 1, 1, 1), "add")))
-    file, notes = vrm_from_character(replace(character, expressions=(both,)))
-    assert file.json["extensions"]["VRMC_vrm"]["expressions"]["custom"] == {"x": {}}
-    assert [note.code for note in notes] == ["bind-dropped"]
-    assert "1 of kind GroupBind, 1 of kind MaterialBind" in notes[0].message
-
-
-def test_a_changed_humanoid():
-    character = read(rich_1())
-    bones = {**character.humanoid.bones, "jaw": HAIR}
-    del bones["leftEye"]
-    tree = json_of(replace(character, humanoid=Humanoid(bones)))
-    human = tree["extensions"]["VRMC_vrm"]["humanoid"]["humanBones"]
-    assert human["jaw"] == {"node": HAIR}
-    assert "leftEye" not in human
-
-
-def test_a_changed_gaze_keeps_whole_degrees():
-    character = read(rich_1())
-    gaze = replace(character.rig.look_at, outer=RangeMap(math.radians(60), math.radians(12)))
-    tree = json_of(replace(character, rig=replace(character.rig, look_at=gaze)))
-    after = tree["extensions"]["VRMC_vrm"]["lookAt"]
-    assert after["rangeMapHorizontalOuter"] == {"inputMaxValue": 60, "outputScale": 12}
-    assert after["rangeMapVerticalUp"] == {"inputMaxValue": 90, "outputScale": 12, "extras": 2}
-    assert after["extras"] == 3
-
-
-def test_changed_constraints():
-    character = read(rich_1())
-    left, right = NODES["leftHand"], NODES["rightHand"]
-    constraints = (
-        RollConstraint(left, HEAD, "Z"),
-        AimConstraint(right, HEAD, "-Y", 0.5),
-    )
-    tree = json_of(replace(character, rig=replace(character.rig, constraints=constraints)))
-    assert tree["nodes"][HAIR]["extensions"] == {"UNKNOWN": {}}
-    assert tree["nodes"][left]["extensions"]["VRMC_node_constraint"]["constraint"] == {
-        "roll": {"source": HEAD, "rollAxis": "Z"}
-    }
-    assert tree["nodes"][right]["extensions"]["VRMC_node_constraint"]["constraint"] == {
-        "aim": {"source": HEAD, "aimAxis": "NegativeY", "weight": 0.5}
-    }
-    assert "VRMC_node_constraint" in tree["extensionsUsed"]
-
-
-def test_changed_springs_keep_what_they_know_of_joints():
-    character = read(rich_1())
-    (spring,) = character.rig.springs
-    stiffer = replace(spring, joints=(replace(spring.joints[0], stiffness=3.0),))
-    inside = Collider(HEAD, "sphere", np.array([0, 0.5, 0.0]), 1.0, inside=True)
-    rig = replace(character.rig, springs=(stiffer,), colliders=(*character.rig.colliders, inside))
-    tree = json_of(replace(character, rig=rig))
-    after = tree["extensions"]["VRMC_springBone"]
-    (written,) = after["springs"]
-    assert written["joints"][0]["stiffness"] == 3
-    assert written["joints"][0]["extras"] == 1
-    assert written["joints"][1] == {"node": HAIR + 1}
-    assert written["extensions"] == {"UNKNOWN": {}}
-    assert after["colliders"][2]["extensions"]["VRMC_springBone_extended_collider"]["shape"] == {
-        "sphere": {"offset": [0, 0.5, 0], "radius": 1, "inside": True}
-    }
-    assert "VRMC_springBone_extended_collider" in tree["extensionsUsed"]
-
-
-def test_springs_of_0_x_become_chains_with_ends_in_1_0():
-    old = read(figure_0(secondaryAnimation={"boneGroups": [{"bones": [HAIR]}]}))
-    new = read(figure_1())
-    file, notes = vrm_from_character(replace(new, rig=replace(old.rig, look_at=None)))
-    (spring,) = file.json["extensions"]["VRMC_springBone"]["springs"]
-    count = len(new.skeleton)
-    assert [joint["node"] for joint in spring["joints"]] == [HAIR, HAIR + 1, HAIR + 2, count]
-    assert file.json["nodes"][count]["name"] == "hair end_end"
-    np.testing.assert_allclose(file.json["nodes"][count]["translation"], [0, -0.07, 0])
-    assert [note.code for note in notes] == ["nodes-added"]
-
-
-def test_branches_become_springs_of_their_own_in_1_0():
-    sketch = figure_0(secondaryAnimation={"boneGroups": [{"bones": [HAIR]}]})
-    sketch.tree["nodes"][HAIR]["children"] = [HAIR + 1, HAIR + 2]
-    sketch.tree["nodes"][HAIR + 1].pop("children")
-    rig = replace(read(sketch).rig, look_at=None)
-    branched = figure_1()
-    branched.tree["nodes"][HAIR]["children"] = [HAIR + 1, HAIR + 2]
-    branched.tree["nodes"][HAIR + 1].pop("children")
-    file, _ = vrm_from_character(replace(read(branched), rig=rig))
-    chains = file.json["extensions"]["VRMC_springBone"]["springs"]
-    assert [[joint["node"] for joint in chain["joints"]][:-1] for chain in chains] == [
-        [HAIR, HAIR + 1],
-        [HAIR + 2],
-    ]
-
-
-def rich_0() -> Sketch:
-    ball = {"offset": {"x": 0.1, "y": 0.2, "z": 0.3}, "radius": 0.4}
-    return figure_0(
-        blendShapeMaster={
-            "blendShapeGroups": [
-                {
-                    "name": "A",
-                    "presetName": "a",
-                    "binds": [{"mesh": 0, "index": 0, "weight": 100}],
-                    "materialValues": [
-                        {
-                            "materialName": "skin",
-                            "propertyName": "_MainTex_ST",
-                            "targetValue": [1, 2, 3, 4],
-                        }
-                    ],
-                    "isBinary": False,
-                    "extras": 1,
-                }
-            ]
-        },
-        firstPerson={
-            "firstPersonBone": HEAD,
-            "lookAtTypeName": "Bone",
-            "lookAtVerticalUp": {"curve": [0, 0, 0, 0, 1, 1, 0, 0], "xRange": 80, "yRange": 9},
-        },
-        secondaryAnimation={
-            "boneGroups": [
-                {"comment": "hair", "bones": [HAIR], "colliderGroups": [0], "extras": 2}
-            ],
-            "colliderGroups": [{"node": HEAD, "colliders": [ball]}],
-        },
-    )
 
 
 def test_changes_of_0_x():
@@ -447,21 +216,6 @@ def test_mmd_rules_have_no_place():
 def test_turning_round_is_not_a_matter_of_writing():
     with pytest.raises(UnsupportedError, match=r"faces '-Z', but was read from a file whose VRMC"):
         vrm_from_character(replace(read(figure_1()), facing="-Z"))
-
-
-def test_added_nodes_and_moved_attachments_are_no_changed_expression():
-    character = read(rich_1())
-    s = character.skeleton
-    skeleton = Skeleton(
-        (*s.names, "hat"),
-        np.append(s.parents, HEAD).astype(np.int32),
-        np.vstack([s.translations, [0, 0.3, 0]]),
-        np.vstack([s.rotations, [0, 0, 0, 1]]),
-        np.vstack([s.scales, [1, 1, 1]]),
-    )
-    tree = json_of(replace(character, skeleton=skeleton))
-    before = character.document.json["extensions"]
-    assert tree["extensions"] == before
 
 
 def test_written_files_are_valid(tmp_path: Path):
