@@ -96,6 +96,42 @@ class TestSurfaces:
         assert none.image is None
         assert plain.base_color == (1, 1, 1, 1)
 
+    def test_wraps_and_placement_of_textures(self):
+        sketch = self.sketch()
+        tree = sketch.tree
+        tree["samplers"] = [{"wrapS": 33648, "wrapT": 33071}, {"wrapS": 10497, "wrapT": [7]}]
+        for texture, sampler in zip(tree["textures"], (0, 1, 9), strict=True):
+            texture["sampler"] = sampler
+        placed = {"offset": [0.5, 0.25], "rotation": 1.5, "scale": [2, -1], "texCoord": 1}
+        reads = tree["materials"][0]["pbrMetallicRoughness"]["baseColorTexture"]
+        reads["extensions"] = {"KHR_texture_transform": placed}
+        found = read(sketch)
+        assert codes(found) == ["dangling-reference"]  # the third texture's sampler
+        face, hair, none, plain = found.materials
+        wraps = {name: m.wrap for name, m in zip("fhnp", (face, hair, none, plain), strict=True)}
+        repeat = ("repeat", "repeat")
+        assert wraps == {"f": ("mirror", "clamp"), "h": repeat, "n": repeat, "p": repeat}
+        assert (face.uv_set, face.uv_offset, face.uv_rotation, face.uv_scale) == (
+            1,
+            (0.5, 0.25),
+            1.5,
+            (2, -1),
+        )
+        assert (plain.uv_offset, plain.uv_rotation, plain.uv_scale) == ((0, 0), 0, (1, 1))
+
+    @pytest.mark.parametrize(
+        "extension",
+        [[], {"offset": [1]}, {"scale": "two"}, {"rotation": True}, {"texCoord": -1}],
+    )
+    def test_a_placement_that_is_none_is_noted_and_left_out(self, extension):
+        sketch = self.sketch()
+        reads = sketch.tree["materials"][0]["pbrMetallicRoughness"]["baseColorTexture"]
+        plain = read(self.sketch()).materials[0]
+        reads["extensions"] = {"KHR_texture_transform": extension}
+        found = read(sketch)
+        assert "texture-transform-unread" in codes(found)
+        assert found.materials[0] == plain
+
     def test_images(self):
         first, second = read(self.sketch()).images
         assert (first.data, first.mime_type, first.name) == (self.PNG + b"0", "image/png", "skin")

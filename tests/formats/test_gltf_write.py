@@ -287,7 +287,12 @@ CHANGES: dict[str, Callable[[Character], Character]] = {
     "a base colour": lambda c: material_with(c, base_color=(0.5, 0.25, 1.0, 1.0)),
     "transparency": lambda c: material_with(c, alpha_mode="mask", alpha_cutoff=0.25),
     "two sides": lambda c: material_with(c, double_sided=True, name="skin"),
-    "no texture": lambda c: material_with(c, image=None),
+    "no texture": lambda c: material_with(c, image=None, uv_offset=(0.0, 0.0)),
+    "a wrap": lambda c: material_with(c, wrap=("mirror", "clamp")),
+    "a placement": lambda c: material_with(
+        c, uv_offset=(0.5, 0.25), uv_rotation=1.5, uv_scale=(2.0, -1.0)
+    ),
+    "no placement": lambda c: material_with(c, uv_offset=(0.0, 0.0)),
     "another picture": lambda c: replace(c, images=(Image(PNG, "image/png", "new"),)),
     "one more picture": lambda c: replace(
         c,

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
 
 from bunraku.errors import RigError
+from bunraku.model.arrays import Float64
+
+Wrap = Literal["repeat", "mirror", "clamp"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +42,12 @@ class Material:
         alpha_mode: "opaque", "mask" (cut out below `alpha_cutoff`) or "blend".
         alpha_cutoff: used by "mask" only.
         double_sided: whether back faces show.
+        wrap: what the texture shows outside 0 … 1, across and down.
+        uv_offset, uv_rotation, uv_scale: where the texture is read: at offset + R (scale · uv),
+            R a turn by so many radians from down to across (KHR_texture_transform).
+
+    Raises:
+        RigError: numbers too many, too few or not finite, an unknown word.
 
     >>> Material("skin").base_color
     (1.0, 1.0, 1.0, 1.0)
@@ -47,9 +60,40 @@ class Material:
     alpha_mode: Literal["opaque", "mask", "blend"] = "opaque"
     alpha_cutoff: float = 0.5
     double_sided: bool = False
+    wrap: tuple[Wrap, Wrap] = ("repeat", "repeat")
+    uv_offset: tuple[float, float] = (0.0, 0.0)
+    uv_rotation: float = 0.0
+    uv_scale: tuple[float, float] = (1.0, 1.0)
 
     def __post_init__(self) -> None:
+        place = f"material {self.name!r}"
         if len(self.base_color) != 4:
-            raise RigError(f"material {self.name!r}: base_color needs four numbers")
+            raise RigError(f"{place}: base_color needs four numbers")
         if self.alpha_mode not in ("opaque", "mask", "blend"):
-            raise RigError(f"material {self.name!r}: alpha_mode {self.alpha_mode!r}")
+            raise RigError(f"{place}: alpha_mode {self.alpha_mode!r}")
+        if len(self.wrap) != 2 or not set(self.wrap) <= set(get_args(Wrap)):
+            raise RigError(f"{place}: wrap: expected two of {get_args(Wrap)}, found {self.wrap!r}")
+        for name in ("uv_offset", "uv_scale"):
+            pair = getattr(self, name)
+            if len(pair) != 2 or not all(map(math.isfinite, pair)):
+                raise RigError(f"{place}: {name}: expected two finite numbers, found {pair!r}")
+        if not math.isfinite(self.uv_rotation):
+            raise RigError(f"{place}: uv_rotation: expected a finite number")
+
+
+def to_linear(display: npt.ArrayLike) -> Float64:
+    """Linear light of display values (sRGB, IEC 61966-2-1); above 1 the curve goes on.
+
+    >>> to_linear([-1, 0.5, 1]).round(3)
+    array([-0.077,  0.214,  1.   ])
+    """
+    value = np.asarray(display, np.float64)
+    curve = ((np.maximum(value, 0.04045) + 0.055) / 1.055) ** 2.4
+    return np.where(value <= 0.04045, value / 12.92, curve)
+
+
+def to_display(linear: npt.ArrayLike) -> Float64:
+    """Display values of linear light; the inverse of `to_linear`."""
+    value = np.asarray(linear, np.float64)
+    curve = 1.055 * np.maximum(value, 0.0031308) ** (1 / 2.4) - 0.055
+    return np.where(value <= 0.0031308, value * 12.92, curve)

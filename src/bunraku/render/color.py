@@ -6,6 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku.model.arrays import Float32
+from bunraku.model.material import to_display as _encode
+from bunraku.model.material import to_linear as _decode
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -29,16 +31,6 @@ def to_srgb(linear: npt.ArrayLike) -> Bytes:
     # A table of 4096 square roots of light is within half a byte of the curve everywhere.
     at = np.sqrt(np.clip(np.nan_to_num(light, nan=0.0), 0, 1)) * np.float32(4095) + np.float32(0.5)
     return _ENCODED[at.astype(np.int32)]
-
-
-def _decode(srgb: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    low = srgb <= 0.04045
-    return np.where(low, srgb / 12.92, ((srgb + 0.055) / 1.055) ** 2.4)
-
-
-def _encode(linear: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    low = linear <= 0.0031308
-    return np.where(low, linear * 12.92, 1.055 * linear ** (1 / 2.4) - 0.055)
 
 
 _LINEAR = _decode(np.arange(256) / 255).astype(np.float32)

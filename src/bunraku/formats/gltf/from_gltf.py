@@ -6,6 +6,7 @@ and a note says so where it would be missed. Specification: glTF 2.0, section 3.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -17,10 +18,11 @@ from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.gltf.node_rules import TRS, parents_of
 from bunraku.formats.gltf.read_animations import AnimationReader
 from bunraku.formats.gltf.read_meshes import MeshReader
-from bunraku.formats.gltf.schema import KINDS, Context
+from bunraku.formats.gltf.schema import KINDS, Context, Place, is_finite_number
 from bunraku.formats.gltf.uri import decode_data_uri, is_data_uri, read_local
 from bunraku.model import Attachment, Character, Clip, Image, Material, Scene, Skeleton, Skin
 from bunraku.model.arrays import Float64
+from bunraku.model.material import Wrap
 from bunraku.rotation import quaternion
 
 Tree = dict[str, Any]
@@ -63,7 +65,10 @@ def character_from_gltf(file: GltfFile) -> Character:
                                 f" skins[{attachment.skin}] has {joints} joints"
                             )
                         )
-        materials = tuple(_material(tree, material) for material in tree.get("materials", ()))
+        materials = tuple(
+            _material(tree, material, ("materials", i), context)
+            for i, material in enumerate(tree.get("materials", ()))
+        )
         images = tuple(_image(reader, i, context) for i in range(context.counts["images"]))
         clips = tuple(animations.clip(i) for i in range(context.counts["animations"]))
         scenes = tuple(
@@ -209,32 +214,79 @@ def _attachments(tree: Tree, context: Context) -> tuple[Attachment, ...]:
 
 
 _ALPHA = {"OPAQUE": "opaque", "MASK": "mask", "BLEND": "blend"}
+WRAPS: dict[int, Wrap] = {10497: "repeat", 33071: "clamp", 33648: "mirror"}
+TEXTURE_TRANSFORM = "KHR_texture_transform"
 
 
-def _material(tree: Tree, material: Tree) -> Material:
+def _material(tree: Tree, material: Tree, place: Place, context: Context) -> Material:
     surface = material.get("pbrMetallicRoughness", {})
     texture = surface.get("baseColorTexture", {})
     red, green, blue, alpha = surface.get("baseColorFactor", (1.0, 1.0, 1.0, 1.0))
+    inner = (*place, "pbrMetallicRoughness", "baseColorTexture")
     return Material(
         material.get("name", ""),
         (float(red), float(green), float(blue), float(alpha)),
         _texture_image(tree, texture.get("index")),
-        texture.get("texCoord", 0),
-        _ALPHA.get(material.get("alphaMode", "OPAQUE"), "opaque"),  # type: ignore[arg-type]
-        float(material.get("alphaCutoff", 0.5)),
-        material.get("doubleSided", False),
+        alpha_mode=_ALPHA.get(material.get("alphaMode", "OPAQUE"), "opaque"),  # type: ignore[arg-type]
+        alpha_cutoff=float(material.get("alphaCutoff", 0.5)),
+        double_sided=material.get("doubleSided", False),
+        wrap=wrap_of(tree, texture.get("index")),
+        **_placement(texture, inner, context),
     )
+
+
+def wrap_of(tree: Tree, texture: Any) -> tuple[Wrap, Wrap]:
+    """How the sampler of a texture goes on outside the picture, across and down."""
+    sampler: Tree = {}
+    if _among(texture, tree.get("textures", ())):
+        index, samplers = tree["textures"][texture].get("sampler"), tree.get("samplers", ())
+        sampler = samplers[index] if _among(index, samplers) else {}
+    across, down = (
+        WRAPS.get(code, "repeat") if isinstance(code, int) else "repeat"
+        for code in (sampler.get("wrapS"), sampler.get("wrapT"))
+    )
+    return across, down
+
+
+def _placement(texture: Tree, place: Place, context: Context) -> dict[str, Any]:
+    """Which coordinates a texture reads, and where (KHR_texture_transform)."""
+    result = {"uv_set": texture.get("texCoord", 0)}
+    extension = texture.get("extensions", {}).get(TEXTURE_TRANSFORM, {})
+    place = (*place, "extensions", TEXTURE_TRANSFORM)
+    if not isinstance(extension, dict):
+        context.note("texture-transform-unread", place, "is no object; read as none")
+        return result
+    for key, name in (("offset", "uv_offset"), ("scale", "uv_scale")):
+        pair = extension.get(key, [])
+        if isinstance(pair, list) and len(pair) == 2 and all(map(is_finite_number, pair)):
+            result[name] = (float(pair[0]), float(pair[1]))
+        elif key in extension:
+            context.note("texture-transform-unread", (*place, key), "is no pair of numbers")
+    if is_finite_number(turn := extension.get("rotation", 0)):
+        result["uv_rotation"] = float(turn)
+    else:
+        context.note("texture-transform-unread", (*place, "rotation"), "is no number")
+    uv_set = extension.get("texCoord", 0)
+    if not isinstance(uv_set, int) or isinstance(uv_set, bool) or uv_set < 0:
+        context.note("texture-transform-unread", (*place, "texCoord"), "is no index")
+    elif "texCoord" in extension:
+        result["uv_set"] = uv_set
+    return result
+
+
+def _among(index: Any, things: Sequence[Any]) -> bool:
+    return isinstance(index, int) and not isinstance(index, bool) and 0 <= index < len(things)
 
 
 def _texture_image(tree: Tree, texture: Any) -> int | None:
     """Image of a texture: the plain source, else one an extension names."""
     textures, images = tree.get("textures", ()), tree.get("images", ())
-    if not isinstance(texture, int) or not 0 <= texture < len(textures):
+    if not _among(texture, textures):
         return None
     holders = [textures[texture], *textures[texture].get("extensions", {}).values()]
     for holder in holders:
         source = holder.get("source") if isinstance(holder, dict) else None
-        if isinstance(source, int) and not isinstance(source, bool) and 0 <= source < len(images):
+        if _among(source, images):
             return source
     return None
 

@@ -9,11 +9,14 @@ import io
 from typing import Any
 
 from bunraku.formats.gltf.encoding import BufferBuilder, put
+from bunraku.formats.gltf.from_gltf import TEXTURE_TRANSFORM, WRAPS, wrap_of
 from bunraku.formats.gltf.schema import Context, Place
 from bunraku.model import Image, Material
+from bunraku.model.material import Wrap
 
 Tree = dict[str, Any]
 
+_CODES = {mode: code for code, mode in WRAPS.items()}
 LARGEST = 1 << 26  # texels of a picture that is decoded
 
 
@@ -36,11 +39,13 @@ def patch_material(
     if material.base_color != before.base_color:
         color = [min(max(float(c), 0.0), 1.0) for c in material.base_color]
         put(surface, "baseColorFactor", color, [1.0, 1.0, 1.0, 1.0])
-    image = None if material.image is None else images.get(material.image)
-    if (material.image, material.uv_set) != (before.image, before.uv_set):
+    if _placed(material) != _placed(before):
         info = dict(surface.get("baseColorTexture", {}))
-        put(info, "index", None if image is None else _texture(root, image), None)
-        put(info, "texCoord", material.uv_set, 0)
+        if (material.image, material.wrap) != (before.image, before.wrap):
+            image = None if material.image is None else images.get(material.image)
+            same = info.get("index") if material.image == before.image else None
+            put(info, "index", _texture(root, image, same, material.wrap), None)
+        _place(root, info, material)
         put(surface, "baseColorTexture", info if "index" in info else {}, {})
     put(tree, "pbrMetallicRoughness", surface, {})
     if material.alpha_mode != before.alpha_mode:
@@ -54,14 +59,58 @@ def patch_material(
         put(tree, "doubleSided", material.double_sided, False)
 
 
-def _texture(root: Tree, image: int) -> int:
-    """A texture that shows the image: one there is, or a new one."""
+def _placed(material: Material) -> tuple[object, ...]:
+    """All that is said of the base colour texture and where it is read."""
+    transform = (material.uv_offset, material.uv_rotation, material.uv_scale)
+    return (material.image, material.uv_set, material.wrap, *transform)
+
+
+def _texture(
+    root: Tree, image: int | None, same: int | None, wrap: tuple[Wrap, Wrap]
+) -> int | None:
+    """A texture that shows the image and wraps so: one there is, or a new one.
+
+    Args:
+        same: the texture that shows this image so far; a new one has whatever else it says.
+    """
+    if image is None:
+        return None
     textures = root.setdefault("textures", [])
     for i, texture in enumerate(textures):
-        if texture.get("source") == image:
+        if texture.get("source") == image and wrap_of(root, i) == wrap:
             return i
-    textures.append({"source": image})
+    texture = {"source": image} if same is None else dict(textures[same])
+    samplers = root.setdefault("samplers", [])
+    before = texture.get("sampler")
+    sampler = dict(samplers[before]) if isinstance(before, int) and before < len(samplers) else {}
+    for key, mode in zip(("wrapS", "wrapT"), wrap, strict=True):
+        put(sampler, key, _CODES[mode], 10497)
+    if sampler:
+        if sampler not in samplers:
+            samplers.append(sampler)
+        texture["sampler"] = samplers.index(sampler)
+    else:
+        texture.pop("sampler", None)
+    put(root, "samplers", samplers, [])
+    textures.append(texture)
     return len(textures) - 1
+
+
+def _place(root: Tree, info: Tree, material: Material) -> None:
+    """Set of coordinates and KHR_texture_transform of a texture reference."""
+    put(info, "texCoord", material.uv_set, 0)
+    extensions = dict(info.get("extensions", {}))
+    before = extensions.get(TEXTURE_TRANSFORM)
+    transform = dict(before) if isinstance(before, dict) else {}
+    transform.pop("texCoord", None)
+    put(transform, "offset", list(material.uv_offset), [0.0, 0.0])
+    put(transform, "rotation", material.uv_rotation, 0.0)
+    put(transform, "scale", list(material.uv_scale), [1.0, 1.0])
+    put(extensions, TEXTURE_TRANSFORM, transform, {})
+    put(info, "extensions", extensions, {})
+    used = root.get("extensionsUsed", [])
+    if transform and TEXTURE_TRANSFORM not in used:
+        root["extensionsUsed"] = [*used, TEXTURE_TRANSFORM]
 
 
 def patch_image(

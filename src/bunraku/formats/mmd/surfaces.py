@@ -8,6 +8,7 @@ from bunraku.errors import Note
 from bunraku.formats.mmd.pmx import MaterialFlag, PmxFile, PmxMaterial, Vec4
 from bunraku.formats.mmd.textures import has_alpha
 from bunraku.model import Character, Image, Material
+from bunraku.model.material import to_display, to_linear
 
 _UNDRAWN = MaterialFlag.POINTS | MaterialFlag.LINES
 
@@ -32,7 +33,7 @@ def read_materials(
         materials.append(
             Material(
                 material.name,
-                to_linear((color[0], color[1], color[2], color[3])),
+                linear_color((color[0], color[1], color[2], color[3])),
                 image if pictured else None,
                 alpha_mode="blend" if clear else "opaque",
                 double_sided=bool(material.flags & MaterialFlag.DOUBLE_SIDED),
@@ -50,7 +51,7 @@ def write_materials(character: Character, corners: list[int]) -> tuple[PmxMateri
     materials = [
         PmxMaterial(
             material.name or f"material{i}",
-            diffuse=to_display(material.base_color),
+            diffuse=display_color(material.base_color),
             ambient=(0.5, 0.5, 0.5),
             flags=int(MaterialFlag.DOUBLE_SIDED) if material.double_sided else 0,
             texture=-1 if material.image is None else material.image,
@@ -63,19 +64,17 @@ def write_materials(character: Character, corners: list[int]) -> tuple[PmxMateri
     return tuple(materials)
 
 
-def to_linear(color: Vec4) -> Vec4:
-    """A display colour (sRGB, IEC 61966-2-1) as linear light; alpha stays.
+def linear_color(color: Vec4) -> Vec4:
+    """A display colour as linear light; alpha stays.
 
-    >>> to_linear((0.0, 1.0, 0.5, 0.25))[3]
+    >>> linear_color((0.0, 1.0, 0.5, 0.25))[3]
     0.25
     """
-    rgb = np.array(color[:3], np.float64)
-    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4).tolist()
-    return (linear[0], linear[1], linear[2], float(color[3]))
+    red, green, blue = to_linear(color[:3]).tolist()
+    return (red, green, blue, float(color[3]))
 
 
-def to_display(color: Vec4) -> Vec4:
-    """Linear light as a display colour; the inverse of `to_linear`."""
-    rgb = np.array(color[:3], np.float64).clip(0, 1)
-    shown = np.where(rgb <= 0.0031308, rgb * 12.92, 1.055 * rgb ** (1 / 2.4) - 0.055).tolist()
-    return (shown[0], shown[1], shown[2], float(color[3]))
+def display_color(color: Vec4) -> Vec4:
+    """Linear light as a display colour; the inverse of `linear_color`."""
+    red, green, blue = to_display(np.clip(color[:3], 0, 1)).tolist()
+    return (red, green, blue, float(color[3]))

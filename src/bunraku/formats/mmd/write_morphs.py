@@ -12,7 +12,7 @@ from bunraku.errors import Note
 from bunraku.formats.mmd.pmx_morphs import OFFSETS, MorphKind, PmxMorph
 from bunraku.formats.mmd.read_morphs import PROPERTIES
 from bunraku.formats.mmd.space import mirrored_rotations, units
-from bunraku.formats.mmd.surfaces import to_display
+from bunraku.formats.mmd.surfaces import display_color
 from bunraku.formats.mmd.write_mesh import Placed, turned
 from bunraku.model import (
     Character,
@@ -162,9 +162,9 @@ def _material(
         if field_ != "diffuse" or bind.material is None or len(bind.value) != 4:
             field_ = None
         else:
-            base = to_display(character.materials[bind.material].base_color)
+            base = display_color(character.materials[bind.material].base_color)
             red, green, blue, alpha = bind.value
-            value = np.subtract(to_display((red, green, blue, alpha)), base)
+            value = np.subtract(display_color((red, green, blue, alpha)), base)
     if field_ is None or np.size(value) != record[field_][0].size:
         message = f"changes {bind.property} of a material, which a PMX morph cannot; left out"
         notes.append(Note("bind-dropped", message, where))
