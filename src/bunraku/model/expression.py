@@ -87,9 +87,9 @@ class MaterialBind:
         property: the format's name of it: "base_color", "emission", "specular", "ambient",
             "edge_color", "edge_size", "texture", "uv_scale", "uv_offset", …
         value: at weight 1.
-        mode: "toward" blends from the material's own value to `value` (VRM), "multiply" by a
-            factor that starts from 1 and "add" of a term that starts from 0 (PMX; all factors
-            come before all terms).
+        mode: "toward" blends from the material's own value to `value` (VRM; colours are linear
+            light), "multiply" by a factor that starts from 1 and "add" of a term that starts from
+            0 (PMX; all factors come before all terms; colours are display values, sRGB).
     """
 
     material: int | None

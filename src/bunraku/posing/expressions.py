@@ -17,12 +17,14 @@ from bunraku.model import (
     Expression,
     GroupBind,
     JointBind,
+    Material,
     MaterialBind,
     MorphBind,
     Pose,
     UvBind,
 )
 from bunraku.model.arrays import Float32, Float64, checked
+from bunraku.model.material import to_display, to_linear
 from bunraku.rotation import quaternion, slerp
 
 # The presets that others may override, VRM 1.0 (expressions, override).
@@ -118,7 +120,7 @@ def effective_weights(character: Character, weights: Float64) -> Float64:
             f"expressions: {given.shape[1]} weights, but the character has {len(expressions)}"
         )
     out = np.array(given)
-    if character.rig is None or character.rig.layers is None:
+    if not _is_mmd(character):
         np.clip(out, 0, 1, out=out)
         binary = [expression.binary for expression in expressions]
         out[:, binary] = out[:, binary] > 0.5
@@ -178,6 +180,84 @@ def material_changes(
     }
 
 
+def materials(character: Character, pose: Pose) -> tuple[Material, ...]:
+    """Return the materials as they look in one frame: base colour, texture offset and scale.
+
+    Colours of MMD (the rig has layers) change as display values, those of others in linear light;
+    either way they are clipped to 0 … 1. MMD blends everything: there, a material that is opaque
+    at rest becomes one that blends when its alpha falls below 1.
+
+    Returns:
+        `character.materials` itself where no expression changes any.
+
+    Raises:
+        RigError: as `material_changes`; more than one frame, or a colour that is not of four
+            numbers, an offset or a scale that is not of two.
+
+    >>> from bunraku.model import Skeleton
+    >>> red = Expression("red", (MaterialBind(0, "base_color", (1, 0, 0, 1)),))
+    >>> puppet = Character(
+    ...     Skeleton(("root",), [-1]), materials=(Material("skin"),), expressions=(red,)
+    ... )
+    >>> blushing = replace(puppet.rest_pose(), expressions=np.array([[0.25]]))
+    >>> materials(puppet, blushing)[0].base_color
+    (1.0, 0.75, 0.75, 1.0)
+    """
+    found = list(character.materials)
+    for (index, name), (factor, term) in _changes_now(character, pose).items():
+        if name in ("base_color", "uv_offset", "uv_scale"):
+            if len(factor) != len(getattr(found[index], name)):
+                raise RigError(f"materials[{index}].{name}: cannot be {len(factor)} numbers")
+            found[index] = _changed(found[index], name, factor, term, _is_mmd(character))
+    return tuple(found) if found != list(character.materials) else character.materials
+
+
+def texture_tints(character: Character, pose: Pose) -> dict[int, tuple[Float64, Float64]]:
+    """Return how MMD's morphs tint the base colour textures in one frame, by material.
+
+    A factor and a term of red, green, blue and alpha, (4,) each. Of a texture's display colour t
+    they leave m = 1 + alpha (factor · t − 1), then clip(m + alpha (m − 1)) + term, each with its
+    own alpha (babylon-mmd, saba); its transparency stays.
+
+    Raises:
+        RigError: as `materials`.
+    """
+    tints = {}
+    for (index, name), (factor, term) in _changes_now(character, pose).items():
+        if name == "texture" and ((factor != 1).any() or term.any()):
+            if len(factor) != 4:
+                raise RigError(f"materials[{index}].{name}: cannot be {len(factor)} numbers")
+            tints[index] = (factor, term)
+    return tints
+
+
+def _changes_now(
+    character: Character, pose: Pose
+) -> dict[tuple[int, str], tuple[Float64, Float64]]:
+    if pose.frames != 1:
+        raise RigError(f"pose: expected one frame, found {pose.frames}")
+    changes = material_changes(character, pose.expressions)
+    return {key: (factors[0], terms[0]) for key, (factors, terms) in changes.items()}
+
+
+def _changed(material: Material, name: str, factor: Float64, term: Float64, mmd: bool) -> Material:
+    own = np.array(getattr(material, name), np.float64)
+    if name != "base_color":
+        across, down = (factor * own + term).tolist()
+        if name == "uv_scale":
+            return replace(material, uv_scale=(across, down))
+        return replace(material, uv_offset=(across, down))
+    if mmd:
+        own[:3] = to_display(own[:3])
+    color = (factor * own + term).clip(0, 1)
+    if mmd:
+        color[:3] = to_linear(color[:3])
+    clear = mmd and color[3] < 1 and material.alpha_mode == "opaque"
+    red, green, blue, alpha = color.tolist()
+    mode = "blend" if clear else material.alpha_mode
+    return replace(material, base_color=(red, green, blue, alpha), alpha_mode=mode)
+
+
 def uv_offsets(character: Character, weights: Float64) -> dict[tuple[int, int, int], Float32]:
     """Return what is added to texture coordinates, (F, V, 2) float32 by (mesh, geometry, uv set).
 
@@ -195,6 +275,10 @@ def uv_offsets(character: Character, weights: Float64) -> dict[tuple[int, int, i
             share = weight.astype(np.float32)[:, None, None] * bind.offsets
             np.add.at(offsets[key].swapaxes(0, 1), bind.indices, share.swapaxes(0, 1))
     return offsets
+
+
+def _is_mmd(character: Character) -> bool:
+    return character.rig is not None and character.rig.layers is not None
 
 
 def _active(

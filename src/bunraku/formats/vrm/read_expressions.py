@@ -14,6 +14,7 @@ from bunraku.formats.vrm.fields import Fields
 from bunraku.formats.vrm.names import COLORS, COLORS_OF_0, PRESETS, PRESETS_OF_0
 from bunraku.model import Bind, Character, Expression, MaterialBind, MorphBind
 from bunraku.model.expression import Override
+from bunraku.model.material import to_linear
 
 WHITE = (1.0, 1.0, 1.0, 1.0)
 BIND_BYTES = 400  # of a bind object, generously
@@ -127,7 +128,10 @@ class ExpressionReader:
             yield from (MorphBind(attachment, target, weight) for attachment in shown_on)
 
     def _material_0(self, fields: Fields) -> Iterator[MaterialBind]:
-        """A value for every material of a name; Unity's texture origin is at the bottom."""
+        """A value for every material of a name.
+
+        Unity's colours are display values, and its textures' origin is at the bottom.
+        """
         name, unity = fields.text("materialName"), fields.text("propertyName")
         materials = self.named.get(name, [])
         if not materials:
@@ -136,20 +140,21 @@ class ExpressionReader:
         value = fields.vector("targetValue", WHITE)
         self.budget.spend(2 * BIND_BYTES * len(materials), "blendShapeMaster")
         if unity in COLORS_OF_0:
-            yield from (MaterialBind(i, COLORS_OF_0[unity], value) for i in materials)
+            color = (*to_linear(value[:3]).tolist(), value[3])
+            yield from (MaterialBind(i, COLORS_OF_0[unity], color) for i in materials)
             return
         if not unity.endswith(("_ST", "_ST_S", "_ST_T")):
             message = f"{unity[:60]!r} has no counterpart in VRM 1.0; kept in the document"
             fields.note("material-value-carried", message, "propertyName")
             return
-        scale_x, scale_y, x, y = value
-        if unity.endswith("_ST_S"):
-            scale_y, y = 1.0, 0.0
-        if unity.endswith("_ST_T"):
-            scale_x, x = 1.0, 0.0
+        scale, offset = value[:2], (value[2], 1.0 - value[3] - value[1])
         for i in materials:
-            yield MaterialBind(i, "uv_scale", (scale_x, scale_y))
-            yield MaterialBind(i, "uv_offset", (x, 1.0 - y - scale_y))
+            own = self.character.materials[i]
+            for name, given in (("uv_scale", scale), ("uv_offset", offset)):
+                across, down = getattr(own, name)  # _S and _T leave the other one as it is
+                x = across if unity.endswith("_ST_T") else given[0]
+                y = down if unity.endswith("_ST_S") else given[1]
+                yield MaterialBind(i, name, (x, y))
 
 
 def noted_twice(expressions: tuple[Expression, ...], extension: Fields) -> tuple[Expression, ...]:

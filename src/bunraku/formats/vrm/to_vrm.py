@@ -35,6 +35,7 @@ from bunraku.formats.vrm.write_rig import (
 from bunraku.formats.vrm.write_springs import springs_0, springs_1, uses_extended
 from bunraku.model import Character, Humanoid, Rig, Skeleton
 from bunraku.model.arrays import Float64
+from bunraku.model.material import to_display
 from bunraku.rotation import quaternion
 
 # How far arms may hang before it is worth saying, radians: 10°.
@@ -281,7 +282,7 @@ class _Writer:
             colored = isinstance(vectors, dict) and "_Color" in vectors
             if was.base_color != material.base_color and colored:
                 red, green, blue, alpha = material.base_color
-                color = [*map(_encoded, (red, green, blue)), alpha]
+                color = [*to_display((red, green, blue)).tolist(), alpha]
                 properties[i] = {**properties[i], "vectorProperties": {**vectors, "_Color": color}}
         if properties != before:
             extension["materialProperties"] = properties
@@ -296,10 +297,3 @@ _PLAIN_MATERIAL: Tree = {
     "keywordMap": {},
     "tagMap": {},
 }
-
-
-def _encoded(linear: float) -> float:
-    """A linear colour as Unity keeps it: sRGB (IEC 61966-2-1)."""
-    if linear <= 0.0031308:
-        return 12.92 * linear
-    return float(1.055 * linear ** (1 / 2.4) - 0.055)

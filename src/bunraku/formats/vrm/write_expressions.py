@@ -14,6 +14,7 @@ from bunraku.formats.gltf.schema import Context, Place
 from bunraku.formats.vrm.fields import Tree
 from bunraku.formats.vrm.names import COLORS, COLORS_OF_0, PRESETS, PRESETS_OF_0
 from bunraku.model import Character, Expression, MaterialBind, MorphBind, differences
+from bunraku.model.material import to_display
 
 _COLORS_1 = {name: key for key, name in COLORS.items()}
 _COLORS_0 = {name: key for key, name in COLORS_OF_0.items()}
@@ -157,8 +158,8 @@ class ExpressionWriter:
                 continue
             assert bind.material is not None
             if bind.property in _COLORS_0:
-                value = _value_0(self.new, bind.material, _COLORS_0[bind.property], bind.value)
-                values.append(value)
+                color = (*to_display(bind.value[:3]).tolist(), *bind.value[3:])
+                values.append(_value_0(self.new, bind.material, _COLORS_0[bind.property], color))
             elif bind.property in _COLORS_1:
                 message = f"{expression.name!r}: VRM 0.x cannot change {bind.property}"
                 self.context.note("bind-dropped", place, message)
