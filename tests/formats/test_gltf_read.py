@@ -6,14 +6,7 @@ import pytest
 from bunraku.errors import FormatError
 from bunraku.formats.gltf import character_from_gltf, read_gltf
 from tests.formats.reading import codes, read
-from tests.formats.sketch import (
-    Sketch,
-    animated,
-    skinned,
-    triangle,
-    with_indices,
-    with_positions,
-)
+from tests.formats.sketch import Sketch, animated, skinned, triangle, with_indices, with_positions
 
 TURNS = [[0, 0, 0, 1], [0, 0, 1, 0]]
 

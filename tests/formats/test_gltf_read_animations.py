@@ -9,11 +9,7 @@ import pytest
 
 from bunraku.formats.gltf import clips_from_gltf, read_gltf
 from tests.formats.reading import codes, read
-from tests.formats.sketch import (
-    Sketch,
-    animated,
-    morphed,
-)
+from tests.formats.sketch import Sketch, animated, morphed
 
 TURNS = [[0, 0, 0, 1], [0, 0, 1, 0]]
 

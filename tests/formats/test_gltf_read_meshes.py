@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 from tests.formats.reading import codes, read
-from tests.formats.sketch import (
-    morphed,
-    skinned,
-    triangle,
-    with_indices,
-    with_positions,
-)
+from tests.formats.sketch import morphed, skinned, triangle, with_indices, with_positions
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,7 @@ import numpy as np
 import pytest
 
 from tests.formats.reading import codes, read
-from tests.formats.sketch import (
-    Sketch,
-    skinned,
-    triangle,
-)
+from tests.formats.sketch import Sketch, skinned, triangle
 
 
 class TestSkins:

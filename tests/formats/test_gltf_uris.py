@@ -5,20 +5,12 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from bunraku.errors import BunrakuError, FormatError, UnsupportedError
 from bunraku.formats.gltf import GltfFile, read_gltf
-from tests.formats.sketch import glb, triangle
-
-
-def read(tree: dict[str, Any]) -> GltfFile:
-    data = tree.pop("_data")
-    # a number too large for a double is legal JSON text; Python has no other way to write it
-    text = json.dumps(tree).replace("Infinity", "1e999")
-    return read_gltf(glb(text.encode(), data), name="bad.glb")
+from tests.formats.sketch import triangle
 
 
 class TestUris:

@@ -59,3 +59,11 @@ def errors(report: dict[str, Any]) -> list[str]:
         for issue in report["issues"]["messages"]
         if issue["severity"] == 0
     ]
+
+
+def complaints(folder: Path) -> dict[str, list[str]]:
+    """Errors in what tests have written to a folder, by file; some file must be there."""
+    files = sorted([*folder.glob("*.glb"), *folder.glob("*.gltf")])
+    assert files
+    found = {file.name: errors(report) for file, report in zip(files, validate(files), strict=True)}
+    return {name: messages for name, messages in found.items() if messages}
