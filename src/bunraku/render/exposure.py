@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku import _core
-from bunraku.model.arrays import Float32
+from bunraku.model.arrays import Float32, Float64
 from bunraku.query import Camera
 from bunraku.render import light
 from bunraku.render.color import Bytes, heat_colors, to_linear, to_srgb
@@ -203,17 +203,27 @@ class Exposure:
         return (self.scene.low + self.scene.high) / 2, 1.6 * self.scene.diagonal
 
     def _bytes(self, seen: Float32, rows: npt.NDArray[np.integer]) -> Bytes:
-        """sRGB bytes of premultiplied colour and alpha (R, K, 4) on the picture's rows (R,)."""
-        color, alpha = seen[..., :3], seen[..., 3:]
-        if self.background is None:
-            straight = to_srgb(color / np.maximum(alpha, np.float32(1e-6)))
-            opacity = np.rint(np.clip(alpha, 0, 1) * 255).astype(np.uint8)
-            return np.concatenate([straight, opacity], axis=-1)
-        top, bottom = np.array(self.background, np.float64)
-        share = (rows + 0.5) / self.size[1]
-        # Straight between the ends as the eye sees it, so mixed in sRGB.
-        behind = _to_linear_exactly(top + (bottom - top) * share[:, None])
-        return to_srgb(color + behind[:, None] * (1 - alpha))
+        return _bytes(seen, (rows + 0.5) / self.size[1], self.background)
+
+
+def nothing(size: tuple[int, int], background: tuple[Color, Color] | None) -> Bytes:
+    """The picture of a stage that shows nothing."""
+    width, height = size
+    column = np.zeros((height, 1, 4), np.float32)
+    return _bytes(column, (np.arange(height) + 0.5) / height, background).repeat(width, axis=1)
+
+
+def _bytes(seen: Float32, down: Float64, background: tuple[Color, Color] | None) -> Bytes:
+    """sRGB bytes of premultiplied colour and alpha (R, K, 4) on rows (R,) 0 … 1 from the top."""
+    color, alpha = seen[..., :3], seen[..., 3:]
+    if background is None:
+        straight = to_srgb(color / np.maximum(alpha, np.float32(1e-6)))
+        opacity = np.rint(np.clip(alpha, 0, 1) * 255).astype(np.uint8)
+        return np.concatenate([straight, opacity], axis=-1)
+    top, bottom = np.array(background, np.float64)
+    # Straight between the ends as the eye sees it, so mixed in sRGB.
+    behind = _to_linear_exactly(top + (bottom - top) * down[:, None])
+    return to_srgb(color + behind[:, None] * (1 - alpha))
 
 
 def _to_linear_exactly(srgb: npt.NDArray[np.float64]) -> Float32:

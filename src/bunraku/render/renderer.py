@@ -9,10 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import Note, RigError
+from bunraku.model import Pose
 from bunraku.model.arrays import Float32, Float64
+from bunraku.posing.expressions import materials, texture_tints, uv_offsets
 from bunraku.query import Camera
 from bunraku.render.color import Bytes
-from bunraku.render.exposure import Color, Exposure
+from bunraku.render.exposure import Color, Exposure, nothing
 from bunraku.render.framing import View, frame, view_axes
 from bunraku.render.heat import Heat, draw_bar
 from bunraku.render.scene import Scene
@@ -79,11 +81,12 @@ class Renderer:
         self._axes = view_axes(view, np.pi if backwards else 0.0)
         self._orthographic = projection == "orthographic"
         self._background, self._smooth_edges = background, smooth_edges
-        surface = Surface.of(stage)
-        self.notes: tuple[Note, ...] = surface.notes
-        self._scene = Scene(surface)
+        self._surface = Surface.of(stage)
+        self.notes: tuple[Note, ...] = self._surface.notes
+        self._scene = Scene(self._surface)
         self._posed_at: float | None = None
-        self._used = np.unique(surface.faces)
+        self._visible = True
+        self._used = np.unique(self._surface.faces)
         self._ground = self._lowest() if ground else None
 
     def camera(self, times: npt.ArrayLike | None = None) -> Camera:
@@ -111,6 +114,8 @@ class Renderer:
     ) -> Bytes:
         """The picture (H, W, 3) at a time, or (H, W, 4) without a background, sRGB bytes.
 
+        While the motion hides the character it is the background alone.
+
         Args:
             time: seconds.
             heat: values to show instead of the paint, and a bar that explains them.
@@ -125,22 +130,38 @@ class Renderer:
                 f"found {len(heat.values)}"
             )
         if self._posed_at != time:
-            now = self.stage.deform(time, method=self.method, normals=True)
-            assert now.normals is not None
-            self._scene.move(now.positions[0], now.normals[0])
+            self._take(self.stage.pose(time))
             self._posed_at = time
-        exposure = Exposure(
-            self._scene,
-            camera if camera is not None else self.camera(time),
-            self.size,
-            self._ground,
-            heat,
-            self._background,
-        )
-        picture = exposure.develop(smooth_edges=self._smooth_edges)
+        if self._visible:
+            exposure = Exposure(
+                self._scene,
+                camera if camera is not None else self.camera(time),
+                self.size,
+                self._ground,
+                heat,
+                self._background,
+            )
+            picture = exposure.develop(smooth_edges=self._smooth_edges)
+        else:
+            picture = nothing(self.size, self._background)
         if heat is not None:
             draw_bar(picture, heat)
         return picture
+
+    def _take(self, pose: Pose) -> None:
+        """Bring the scene to a pose of one frame."""
+        self._visible = bool(pose.visible.all())
+        if not self._visible:
+            return
+        now = self.stage.deform_pose(pose, method=self.method, normals=True)
+        assert now.normals is not None
+        character = self.stage.character
+        surface = self._surface.repainted(
+            materials(character, pose),
+            texture_tints(character, pose),
+            uv_offsets(character, pose.expressions),
+        )
+        self._scene.move(surface, now.positions[0], now.normals[0])
 
     def _framed(self, frames: Iterator[Float32] | list[Float64]) -> Camera:
         return frame(frames, self._axes, self.size, orthographic=self._orthographic)

@@ -35,7 +35,7 @@ class Sight:
 
 
 class Scene:
-    """A surface in one pose after another; the tree is refit from each to the next."""
+    """A surface in one pose and paint after another; trees are refit from each to the next."""
 
     def __init__(self, surface: Surface) -> None:
         self.surface = surface
@@ -45,15 +45,22 @@ class Scene:
         self._tree: Bvh | None = None
         self._casters: Bvh | None = None
 
-    def move(self, positions: Float32, normals: Float32) -> None:
-        """Take a pose: (V, 3) positions and unit normals, or normals of 0 for flat faces."""
-        faces = self.surface.faces
+    def move(self, surface: Surface, positions: Float32, normals: Float32) -> None:
+        """Take a pose: (V, 3) positions and unit normals, or normals of 0 for flat faces.
+
+        Args:
+            surface: the one this scene was made of, maybe repainted.
+        """
+        before, self.surface = self.surface, surface
+        faces = surface.faces
         if self._tree is None:
             self._tree = Bvh(positions, faces)
-            self._casters = Bvh(positions, self._shading_faces())
         else:
             self._tree.update(positions)
-            self.casters.update(positions)
+        if self._casters is None or not np.array_equal(before.casts, surface.casts):
+            self._casters = Bvh(positions, self._shading_faces())
+        else:
+            self._casters.update(positions)
         self.corners = positions[faces]
         self.corner_normals = normals[faces]
         one = self.corners[:, 1] - self.corners[:, 0]

@@ -1,19 +1,24 @@
-"""What of a stage stays the same while it moves: its triangles and how they are painted."""
+"""The triangles of a stage and how they are painted: at rest, and as expressions repaint them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import FormatError, Note, RigError
 from bunraku.model import Character, Material, Mesh, Part
-from bunraku.model.arrays import Float32, Int32
+from bunraku.model.arrays import Float32, Float64, Int32
+from bunraku.model.material import to_display, to_linear
 from bunraku.render.texture import Texture
 from bunraku.stage import Range, Stage
 
 Bool = npt.NDArray[np.bool_]
+Tints = Mapping[int, tuple[Float64, Float64]]
+Shifts = Mapping[tuple[int, int, int], Float32]
+_Parts = tuple[tuple[Range, Mesh, Part], ...]
 # What a part without a material looks like; files that say nothing of sides mean to be seen.
 PLAIN = Material("plain", double_sided=True)
 # Barycentric weights of the places where a triangle is asked how solid it is.
@@ -28,6 +33,7 @@ class Surface:
     """Triangles and paint of everything a stage shows.
 
     Attributes:
+        parts: what is shown, and where on the stage.
         faces: (T, 3) int32 vertices of the stage, wound counter-clockwise seen from outside
             also where a node mirrors its mesh.
         material: (T,) int32 index into `materials`.
@@ -35,61 +41,71 @@ class Surface:
         colors: (T, 3, 4) float32 linear, or None if no vertex has any.
         materials: those of the character, and last `PLAIN`.
         textures: one per material, or None.
+        notes: textures that could not be read.
+        tints: what MMD's morphs do to textures, by material; see `texture_tints`.
         texel_area: (T,) float32 texels each triangle covers in its texture.
         casts: (T,) bool, whether the triangle is solid enough to throw a shadow.
-        notes: textures that could not be read.
     """
 
+    parts: _Parts
     faces: Int32
     material: Int32
     uvs: Float32
     colors: Float32 | None
     materials: tuple[Material, ...]
     textures: tuple[Texture | None, ...]
-    texel_area: Float32
-    casts: Bool
     notes: tuple[Note, ...]
+    tints: Tints = field(default_factory=dict)
+    texel_area: Float32 = field(init=False)
+    casts: Bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "texel_area", self._texel_areas())
+        object.__setattr__(self, "casts", self._solid())
 
     @classmethod
     def of(cls, stage: Stage) -> Surface:
-        """The surface of a stage.
+        """The surface of a stage at rest.
 
         Raises:
             RigError: it shows no triangles.
         """
         character = stage.character
-        parts = [
+        parts = tuple(
             (span, character.meshes[span.mesh], part)
             for span in stage.ranges
             for part in (character.meshes[span.mesh].parts[i] for i in span.parts)
             if part.topology == "triangles" and len(part.faces)
-        ]
+        )
         if not parts:
             raise RigError(f"{character.name or 'the character'}: shows no triangles to render")
         materials = (*character.materials, PLAIN)
-        faces, painted, uvs = [], [], []
-        for span, mesh, part in parts:
-            corners = span.wound(part.faces)
-            faces.append(corners + np.int32(span.start))
-            index = len(materials) - 1 if part.material is None else part.material
-            painted.append(np.full(len(corners), index, np.int32))
-            uvs.append(_uvs(mesh, part, corners, materials[index].uv_set))
-        used = {int(each[0]) for each in painted}
-        textures, notes = _textures(character, used)
-        surface = cls(
-            np.concatenate(faces),
-            np.concatenate(painted),
-            np.concatenate(uvs),
+        painted = [len(materials) - 1 if p.material is None else p.material for _, _, p in parts]
+        textures, notes = _textures(character, set(painted))
+        return cls(
+            parts,
+            np.concatenate([span.wound(p.faces) + np.int32(span.start) for span, _, p in parts]),
+            np.repeat(np.array(painted, np.int32), [len(p.faces) for _, _, p in parts]),
+            _uvs(parts, materials, {}),
             _colors(parts),
             materials,
             textures,
-            np.zeros(0, np.float32),
-            np.zeros(0, np.bool_),
             notes,
         )
-        object.__setattr__(surface, "texel_area", surface._texel_areas())
-        object.__setattr__(surface, "casts", surface._solid())
-        return surface
+
+    def repainted(self, materials: tuple[Material, ...], tints: Tints, shifts: Shifts) -> Surface:
+        """The same triangles in other paint; itself where nothing is different.
+
+        Args:
+            materials: of the character, as they look now.
+            tints: as the attribute.
+            shifts: what is added to texture coordinates, as `uv_offsets` says it.
+        """
+        looks = (*materials, PLAIN)
+        if looks == self.materials and not tints and not shifts:
+            return self
+        uvs = _uvs(self.parts, looks, shifts) if shifts else self.uvs
+        return replace(self, materials=looks, tints=tints, uvs=uvs)
 
     def paint(
         self, triangles: npt.NDArray[np.integer], weights: Float32, texels: npt.ArrayLike = 1.0
@@ -106,22 +122,27 @@ class Surface:
         if self.colors is not None:
             colors *= np.einsum("nk,nkc->nc", weights, self.colors.take(triangles, axis=0))
         footprint = np.broadcast_to(np.asarray(texels, np.float32), material.shape)
-        for index in np.flatnonzero(np.bincount(material, minlength=len(self.materials))):
-            texture, mode = self.textures[index], self.materials[index].alpha_mode
+        for index in np.flatnonzero(np.bincount(material, minlength=len(self.materials))).tolist():
+            texture, look = self.textures[index], self.materials[index]
             at = np.flatnonzero(material == index)
             if texture is not None:
                 corners = self.uvs.take(triangles[at], axis=0)
-                uv = np.einsum("nk,nkc->nc", weights[at], corners)
-                colors[at] *= texture.read(uv, footprint[at])
-            if mode == "opaque":
+                uv = _placed(np.einsum("nk,nkc->nc", weights[at], corners), look)
+                read = texture.read(uv, footprint[at], look.wrap)
+                colors[at] *= _tinted(read, *self.tints[index]) if index in self.tints else read
+            if look.alpha_mode == "opaque":
                 colors[at, 3] = 1
-            elif mode == "mask":
-                colors[at, 3] = colors[at, 3] >= self.materials[index].alpha_cutoff
+            elif look.alpha_mode == "mask":
+                colors[at, 3] = colors[at, 3] >= look.alpha_cutoff
         return np.asarray(colors)
 
+    @np.errstate(over="ignore", invalid="ignore")  # files may scale by any number
     def _texel_areas(self) -> Float32:
         sizes = np.array(
-            [0 if texture is None else np.prod(texture.size) for texture in self.textures],
+            [
+                0 if texture is None else abs(np.prod([*texture.size, *look.uv_scale]))
+                for texture, look in zip(self.textures, self.materials, strict=True)
+            ],
             np.float32,
         )
         one, two = self.uvs[:, 1] - self.uvs[:, 0], self.uvs[:, 2] - self.uvs[:, 0]
@@ -141,14 +162,41 @@ class Surface:
         return casts
 
 
-def _uvs(mesh: Mesh, part: Part, corners: Int32, uv_set: int) -> Float32:
-    sets = mesh.geometries[part.geometry].uvs
-    if uv_set >= len(sets):
-        return np.zeros((len(corners), 3, 2), np.float32)
-    return np.asarray(sets[uv_set][corners])
+def _uvs(parts: _Parts, materials: tuple[Material, ...], shifts: Shifts) -> Float32:
+    found = []
+    for span, mesh, part in parts:
+        corners = span.wound(part.faces)
+        uv_set = 0 if part.material is None else materials[part.material].uv_set
+        sets = mesh.geometries[part.geometry].uvs
+        if uv_set < len(sets):
+            uvs, key = sets[uv_set][corners], (span.mesh, part.geometry, uv_set)
+            found.append(uvs + shifts[key][0][corners] if key in shifts else uvs)
+        else:
+            found.append(np.zeros((len(corners), 3, 2), np.float32))
+    return np.concatenate(found)
 
 
-def _colors(parts: list[tuple[Range, Mesh, Part]]) -> Float32 | None:
+def _placed(uvs: Float32, material: Material) -> Float32:
+    """Where in its picture a material reads at coordinates (N, 2)."""
+    (across, down), turn = material.uv_scale, material.uv_rotation
+    if (material.uv_offset, turn, across, down) == ((0, 0), 0, 1, 1):
+        return uvs
+    cos, sin = np.cos(turn), np.sin(turn)
+    with np.errstate(over="ignore", invalid="ignore"):
+        matrix = np.array([[cos * across, -sin * across], [sin * down, cos * down]], np.float32)
+        return np.asarray(uvs @ matrix + np.array(material.uv_offset, np.float32))
+
+
+def _tinted(texels: Float32, factor: Float64, term: Float64) -> Float32:
+    """Texels (N, 4) after MMD's morphs, which count in display colours; see `texture_tints`."""
+    color = 1 + factor[3] * (factor[:3] * to_display(texels[:, :3]) - 1)
+    color = np.clip(color + term[3] * (color - 1), 0, 1) + term[:3]
+    tinted = texels.copy()
+    tinted[:, :3] = to_linear(np.clip(color, 0, 1))
+    return tinted
+
+
+def _colors(parts: _Parts) -> Float32 | None:
     if not any(mesh.geometries[part.geometry].colors for _, mesh, part in parts):
         return None
     colors = []

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import io
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import FormatError
 from bunraku.model.arrays import Float32
+from bunraku.model.material import Wrap
 from bunraku.render.color import Bytes, to_linear, to_srgb
 
-Wrap = Literal["repeat", "mirror", "clamp"]
 LARGEST = 2048  # texels along a side: more than the pixels of the pictures made here
 
 
@@ -23,15 +22,13 @@ class Texture:
 
     Args:
         texels: (H, W, 4) uint8.
-        wrap: what lies outside 0 … 1, across and down.
 
     >>> red_blue = np.array([[[255, 0, 0, 255], [0, 0, 255, 255]]], np.uint8)
     >>> Texture(red_blue).read([[0.25, 0.5], [0.5, 0.5], [0.75, 0.5]])
     array([[1. , 0. , 0. , 1. ], [0.5, 0. , 0.5, 1. ], [0. , 0. , 1. , 1. ]], dtype=float32)
     """
 
-    def __init__(self, texels: Bytes, wrap: tuple[Wrap, Wrap] = ("repeat", "repeat")) -> None:
-        self._wrap = wrap
+    def __init__(self, texels: Bytes) -> None:
         levels = [np.ascontiguousarray(texels, np.uint8)]
         while max(levels[-1].shape[:2]) > 1:
             levels.append(_halved(levels[-1]))
@@ -43,7 +40,7 @@ class Texture:
         self.opaque = bool((levels[0][..., 3] == 255).all())
 
     @classmethod
-    def decode(cls, data: bytes, place: str, wrap: tuple[Wrap, Wrap] = ("repeat",) * 2) -> Texture:
+    def decode(cls, data: bytes, place: str) -> Texture:
         """Read PNG, JPEG or whatever else Pillow knows; larger than 2048 is halved until it fits.
 
         Raises:
@@ -71,22 +68,28 @@ class Texture:
             raise FormatError(f"{place}: is no picture that can be read: {error}") from None
         while max(whole.size) > LARGEST:
             whole = whole.reduce(2)
-        return cls(np.asarray(whole), wrap)
+        return cls(np.asarray(whole))
 
-    def read(self, uvs: npt.ArrayLike, texels: npt.ArrayLike = 1.0) -> Float32:
+    def read(
+        self,
+        uvs: npt.ArrayLike,
+        texels: npt.ArrayLike = 1.0,
+        wrap: tuple[Wrap, Wrap] = ("repeat", "repeat"),
+    ) -> Float32:
         """Linear red, green, blue and alpha (N, 4) at coordinates (N, 2).
 
         Args:
-            uvs: where.
+            uvs: where; what is not finite counts as 0.
             texels: () or (N,) how many texels of the picture one pixel covers along a side; the
                 pyramid's level that comes nearest is read, so fine patterns do not flicker.
+            wrap: what lies outside 0 … 1, across and down.
         """
-        at = np.asarray(uvs, np.float32)
-        level = np.rint(np.log2(np.clip(np.asarray(texels, np.float32), 1, 1 << 15)))
+        at = np.nan_to_num(np.asarray(uvs, np.float32), nan=0, posinf=0, neginf=0)
+        level = np.rint(np.log2(np.fmin(np.fmax(np.asarray(texels, np.float32), 1), 1 << 15)))
         level = np.minimum(level.astype(np.int32), len(self._starts) - 1)
         widths, heights = self._widths[level], self._heights[level]
-        left, right, across = _neighbours(at[:, 0], widths, self._wrap[0])
-        top, bottom, down = _neighbours(at[:, 1], heights, self._wrap[1])
+        left, right, across = _neighbours(at[:, 0], widths, wrap[0])
+        top, bottom, down = _neighbours(at[:, 1], heights, wrap[1])
         start = self._starts[level]
         top_row, bottom_row = start + top * widths, start + bottom * widths
 
