@@ -215,3 +215,18 @@ def test_influences_mean_nothing_on_a_node_without_a_skin() -> None:
     found = stage.pick(0.0, expected.mean(axis=0) + [0, 0, 1], [0, 0, -1])
     assert found is not None
     assert found.joints == ()
+
+
+def test_a_pick_looks_through_what_is_to_be_ignored() -> None:
+    meshes = tuple(triangle(shift=shift) for shift in (0, -0.125, -0.25))
+    skeleton = Skeleton(("a", "b", "c"), [-1] * 3)
+    shown = tuple(Attachment(i, i) for i in range(3))
+    stage = Stage(Character(skeleton, meshes, attachments=shown))
+    ray = [0.1, 0.1, 1], [0, 0, -2]
+    assert stage.pick(0.0, *ray).node == 0  # type: ignore[union-attr]
+    found = stage.pick(0.0, *ray, ignore=lambda met: met.distance < 1.2)
+    assert found is not None
+    assert (found.node, found.distance, found.point[2]) == (2, 1.25, -0.25)
+    asked: list[int] = []
+    assert stage.pick(0.0, *ray, ignore=lambda met: asked.append(met.node) is None) is None
+    assert asked == [0, 1, 2]

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from weakref import WeakKeyDictionary, finalize
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Unpack
+from weakref import finalize
 
 import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import Note, RigError
-from bunraku.model import Character, Clip, Geometry, Mesh, Pose
+from bunraku.model import Character, Clip, Pose
 from bunraku.model.arrays import Float32, Float64, Int32
 from bunraku.motion import bind, sample
 from bunraku.physics import swung
 from bunraku.posing import evaluate, node_palette, palette
-from bunraku.query import Bvh, Hits, Pick, Posed, PosedGroup, SkinTree
-from bunraku.query.pick import held_by
+from bunraku.query import Bvh, Hits, Limits, Pick, Posed, PosedGroup
 from bunraku.skinning import Method, deform_into
+from bunraku.stage.picking import described
 from bunraku.stage.ranges import Range, lay_out
+from bunraku.stage.trees import bent_tree, geometry_of, tree_over
 
 __all__ = ["Deformation", "Range", "Stage"]
 
@@ -41,15 +43,6 @@ class Deformation:
     ranges: tuple[Range, ...]
     positions: Float32
     normals: Float32 | None = None
-
-
-# Meshes never change: their trees are built for the first ray, by (held by
-# joints, geometry, mirrored).
-_trees: WeakKeyDictionary[Mesh, dict[tuple[bool, int, bool], SkinTree]] = WeakKeyDictionary()
-# Geometry with influences, as nodes without a skin show it.
-_free: WeakKeyDictionary[Geometry, Geometry] = WeakKeyDictionary()
-# Trees over bent geometry that no pose needs any more: a refit takes a fraction of a build.
-_idle: WeakKeyDictionary[Mesh, dict[tuple[int, bool], list[Bvh]]] = WeakKeyDictionary()
 
 
 class Stage:
@@ -242,7 +235,7 @@ class Stage:
         directions = np.empty_like(positions) if normals else None
         for span, matrices, bend in self._palettes(transforms, method):
             deform_into(
-                self._geometry(span),
+                geometry_of(self.character, span),
                 matrices,
                 positions[:, span.start : span.stop],
                 None if directions is None else directions[:, span.start : span.stop],
@@ -264,14 +257,14 @@ class Stage:
         lent: list[tuple[Bvh, list[Bvh]]] = []
         for span, matrices, bend in self._palettes(transforms, method):
             weights = pose.morph_weights[span.attachment]
-            geometry = self._geometry(span)
+            geometry = geometry_of(self.character, span)
             if geometry.spherical is None and geometry.dual is None:
-                tree = self._tree(span)
+                tree = tree_over(self.character, span)
                 members.append(tree.at(matrices[0], method=bend, morph_weights=weights[0]))
             else:
                 positions = np.empty((1, geometry.vertex_count, 3), np.float32)
                 deform_into(geometry, matrices, positions, method=bend, morph_weights=weights)
-                lent.append(self._bent(span, positions[0]))
+                lent.append(bent_tree(self.character, span, positions[0]))
                 members.append(lent[-1][0])
         group = PosedGroup(members)
         for bvh, home in lent:
@@ -285,9 +278,8 @@ class Stage:
         directions: npt.ArrayLike,
         *,
         method: Method = "lbs",
-        t_min: npt.ArrayLike = 0.0,
-        t_max: npt.ArrayLike = np.inf,
         normals: bool = False,
+        **limits: Unpack[Limits],
     ) -> Hits:
         """The closest hit of each of many rays at one time; `primitive` is a row of `triangles`.
 
@@ -295,10 +287,10 @@ class Stage:
 
         Args:
             origins, directions: (…, 3), world space; t counts in lengths of the direction.
+            limits: `t_min`, `t_max`, `skip` and `front_only`; see `query.Limits`.
         """
-        return self.posed(time, method=method).closest_hit(
-            origins, directions, t_min=t_min, t_max=t_max, normals=normals
-        )
+        surface = self.posed(time, method=method)
+        return surface.closest_hit(origins, directions, normals=normals, **limits)
 
     def pick(
         self,
@@ -307,8 +299,13 @@ class Stage:
         direction: npt.ArrayLike,
         *,
         method: Method = "lbs",
+        ignore: Callable[[Pick], bool] | None = None,
     ) -> Pick | None:
         """What a ray meets first, or None.
+
+        Args:
+            ignore: asked of each surface that the ray meets, whether it is looked through; of
+                several at the same distance one answers for all.
 
         >>> import bunraku
         >>> stage = bunraku.Stage(bunraku.make_puppet(), 0)
@@ -316,38 +313,17 @@ class Stage:
         >>> stage.character.skeleton.names[found.joints[0][0]], round(found.distance, 1)
         ('chest', 4.9)
         """
-        hits = self.cast(time, origin, direction, method=method, normals=True)
-        if hits.t.ndim:
-            raise RigError(f"origin, direction: expected one ray, found {hits.t.shape}; see cast")
-        start, along = np.asarray(origin, np.float64), np.asarray(direction, np.float64)
-        return self._described(hits, start, along)
-
-    def _described(self, hits: Hits, origin: Float64, direction: Float64) -> Pick | None:
-        row = triangle = int(hits.primitive)
-        if row < 0 or hits.normal is None:
-            return None
-        meshes = self.character.meshes
-        for span, part in ((each, i) for each in self.ranges for i in each.parts):
-            piece = meshes[span.mesh].parts[part]
-            count = len(piece.faces) if piece.topology == "triangles" else 0
-            if triangle < count:
-                break
-            triangle -= count
-        u, v, t = float(hits.u), float(hits.v), float(hits.t)
-        shares = np.array([1 - u - v, u, v])
-        skin = self.character.attachments[span.attachment].skin
-        geometry = meshes[span.mesh].geometries[span.geometry]
-        corners = span.wound(piece.faces)[triangle]
-        held = (
-            () if skin is None else held_by(geometry, self.character.skins[skin], corners, shares)
-        )
-        return Pick(
-            *(span.node, span.mesh, span.geometry, part, triangle, row, shares),
-            point=origin + t * direction,
-            normal=hits.normal.astype(np.float64),
-            distance=t * float(np.linalg.norm(direction)),
-            joints=held,
-        )
+        surface = self.posed(time, method=method)
+        after: npt.ArrayLike = 0.0
+        while True:
+            hits = surface.closest_hit(origin, direction, t_min=after, normals=True)
+            if hits.t.ndim:
+                found = f"found {hits.t.shape}; see cast"
+                raise RigError(f"origin, direction: expected one ray, {found}")
+            met = described(self.character, self.ranges, hits, origin, direction)
+            if met is None or ignore is None or not ignore(met):
+                return met
+            after = np.nextafter(hits.t, np.float32(np.inf))
 
     def _palettes(
         self, transforms: Float64, method: Method
@@ -356,49 +332,12 @@ class Stage:
         palettes: dict[int, Float32] = {}
         for span in self.ranges:
             skin = self.character.attachments[span.attachment].skin
-            if skin is None or self._geometry(span).joints is None:
+            if skin is None or geometry_of(self.character, span).joints is None:
                 yield span, node_palette(span.node, transforms), "lbs" if skin is None else method
                 continue
             if skin not in palettes:
                 palettes[skin] = palette(self.character.skins[skin], transforms)
             yield span, palettes[skin], method
-
-    def _tree(self, span: Range) -> SkinTree:
-        mesh = self.character.meshes[span.mesh]
-        trees = _trees.setdefault(mesh, {})
-        geometry = self._geometry(span)
-        key = (geometry.joints is not None, span.geometry, span.mirrored)
-        if key not in trees:
-            trees[key] = SkinTree(geometry, self._faces(span))
-        return trees[key]
-
-    def _geometry(self, span: Range) -> Geometry:
-        geometry = self.character.meshes[span.mesh].geometries[span.geometry]
-        if geometry.joints is None or self.character.attachments[span.attachment].skin is not None:
-            return geometry
-        # Influences mean nothing on a node without a skin (glTF 2.0, 3.7.3.3).
-        free = _free.get(geometry)
-        if free is None:
-            free = replace(geometry, joints=None, weights=None, spherical=None, dual=None)
-            _free[geometry] = free
-        return free
-
-    def _bent(self, span: Range, positions: Float32) -> tuple[Bvh, list[Bvh]]:
-        """A tree over bent positions, and where it may go back to when it is no longer needed."""
-        idle = _idle.setdefault(self.character.meshes[span.mesh], {})
-        waiting = idle.setdefault((span.geometry, span.mirrored), [])
-        try:
-            tree = waiting.pop()
-        except IndexError:
-            return Bvh(positions, self._faces(span)), waiting
-        tree.update(positions)
-        return tree, waiting
-
-    def _faces(self, span: Range) -> Int32:
-        mesh = self.character.meshes[span.mesh]
-        parts = (mesh.parts[i] for i in span.parts)
-        faces = [span.wound(part.faces) for part in parts if part.topology == "triangles"]
-        return np.concatenate(faces) if faces else np.zeros((0, 3), np.int32)
 
     def _check(self, pose: Pose) -> None:
         nodes = pose.translations.shape[1]
