@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import FormatError, Note, RigError
-from bunraku.model import Character, Material, Mesh, Part
+from bunraku.model import Character, Material, Mesh, Part, Pose
 from bunraku.model.arrays import Float32, Float64, Int32
 from bunraku.model.material import to_display, to_linear
+from bunraku.posing.expressions import materials, texture_tints, uv_offsets
 from bunraku.render.texture import Texture
 from bunraku.stage import Range, Stage
 
@@ -37,7 +38,8 @@ class Surface:
         faces: (T, 3) int32 vertices of the stage, wound counter-clockwise seen from outside
             also where a node mirrors its mesh.
         material: (T,) int32 index into `materials`.
-        uvs: (T, 3, 2) float32 of the material's own set, 0 where the geometry lacks it.
+        uvs: (T, 3, 2) float32 of the material's own set, 0 where the geometry lacks it or has no
+            number.
         colors: (T, 3, 4) float32 linear, or None if no vertex has any.
         materials: those of the character, and last `PLAIN`.
         textures: one per material, or None.
@@ -93,15 +95,14 @@ class Surface:
             notes,
         )
 
-    def repainted(self, materials: tuple[Material, ...], tints: Tints, shifts: Shifts) -> Surface:
-        """The same triangles in other paint; itself where nothing is different.
+    def repainted(self, character: Character, pose: Pose) -> Surface:
+        """The same triangles as expressions paint them in a pose of one frame.
 
-        Args:
-            materials: of the character, as they look now.
-            tints: as the attribute.
-            shifts: what is added to texture coordinates, as `uv_offsets` says it.
+        It is the very same surface where no expression changes it.
         """
-        looks = (*materials, PLAIN)
+        looks = (*materials(character, pose), PLAIN)
+        tints = texture_tints(character, pose)
+        shifts = uv_offsets(character, pose.expressions)
         if looks == self.materials and not tints and not shifts:
             return self
         uvs = _uvs(self.parts, looks, shifts) if shifts else self.uvs
@@ -173,7 +174,7 @@ def _uvs(parts: _Parts, materials: tuple[Material, ...], shifts: Shifts) -> Floa
             found.append(uvs + shifts[key][0][corners] if key in shifts else uvs)
         else:
             found.append(np.zeros((len(corners), 3, 2), np.float32))
-    return np.concatenate(found)
+    return np.nan_to_num(np.concatenate(found), copy=False, nan=0, posinf=0, neginf=0)
 
 
 def _placed(uvs: Float32, material: Material) -> Float32:
@@ -184,7 +185,8 @@ def _placed(uvs: Float32, material: Material) -> Float32:
     cos, sin = np.cos(turn), np.sin(turn)
     with np.errstate(over="ignore", invalid="ignore"):
         matrix = np.array([[cos * across, -sin * across], [sin * down, cos * down]], np.float32)
-        return np.asarray(uvs @ matrix + np.array(material.uv_offset, np.float32))
+        placed = uvs @ matrix + np.array(material.uv_offset, np.float32)
+    return np.nan_to_num(placed, copy=False, nan=0, posinf=0, neginf=0)
 
 
 def _tinted(texels: Float32, factor: Float64, term: Float64) -> Float32:

@@ -79,12 +79,12 @@ class Texture:
         """Linear red, green, blue and alpha (N, 4) at coordinates (N, 2).
 
         Args:
-            uvs: where; what is not finite counts as 0.
+            uvs: where; finite.
             texels: () or (N,) how many texels of the picture one pixel covers along a side; the
                 pyramid's level that comes nearest is read, so fine patterns do not flicker.
             wrap: what lies outside 0 … 1, across and down.
         """
-        at = np.nan_to_num(np.asarray(uvs, np.float32), nan=0, posinf=0, neginf=0)
+        at = np.asarray(uvs, np.float32)
         level = np.rint(np.log2(np.fmin(np.fmax(np.asarray(texels, np.float32), 1), 1 << 15)))
         level = np.minimum(level.astype(np.int32), len(self._starts) - 1)
         widths, heights = self._widths[level], self._heights[level]
