@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 import bunraku
+from bunraku.model import Material
 from bunraku.query import Bvh
 from tests.cli.test_cli import run
+from tests.render.flats import RED, png, quad, stage_of
 
 
 @pytest.fixture(scope="module")
@@ -85,3 +87,13 @@ def test_a_pixel_is_that_of_the_picture(puppet: Path) -> None:
     renderer = Renderer(bunraku.Stage(bunraku.load(puppet), 0), view="side", size=(320, 240))
     x, y, _ = renderer.camera(0.5).project(found["point"], (320, 240))
     assert (x, y) == pytest.approx((160.5, 110.5), abs=0.01)
+
+
+def test_what_a_texture_cuts_out_is_looked_through(tmp_path: Path) -> None:
+    clear = png(np.zeros((2, 2, 4)))
+    lace = Material("lace", image=0, alpha_mode="mask")
+    stage = stage_of((quad(), lace), (quad((0, 0, -1)), RED), images=(clear,))
+    path = tmp_path / "lace.glb"
+    bunraku.save(stage.character, path)
+    ray = ("--ray", "0.25,0.25,5 0,0,-1")
+    assert json.loads(run("pick", str(path), *ray, "--json").stdout)["material"] == "red"

@@ -74,9 +74,10 @@ def pick(
     """Say which triangle of which mesh a ray meets first, where, and which joints hold it there.
 
     The character is in the pose of its clip at --time; nothing is deformed for it but what the
-    ray comes close to. Shapes alone are asked: what a texture cuts out is met all the same.
+    ray comes close to. What a texture cuts out is looked through.
     """
     import bunraku
+    from bunraku.render import CutOuts
 
     if (ray is None) == (pixel is None):
         raise typer.BadParameter("expected one of --ray and --pixel")
@@ -90,8 +91,9 @@ def pick(
         origin, direction = numbers[:3], numbers[3:]
     else:
         origin, direction = _through(stage, str(pixel), size, time, method, view)
-    found = stage.pick(time, origin, direction, method=method.value)
-    for note in [*character.notes, *stage.notes]:
+    cut_out = CutOuts(stage, time)
+    found = stage.pick(time, origin, direction, method=method.value, ignore=cut_out)
+    for note in [*character.notes, *stage.notes, *cut_out.notes]:
         typer.echo(f"note: {note}", err=True)
     report: dict[str, Any] = {
         "hit": found is not None,

@@ -16,7 +16,7 @@ class Pick:
     """What a ray meets first on a stage.
 
     Shapes alone are asked: a place that a material's texture cuts out is met all the same, unless
-    `Stage.pick` is told to ignore it, and so is a one-sided surface from behind.
+    `Stage.pick` is told to ignore it (`render.CutOuts`), and so is a one-sided surface from behind.
 
     Attributes:
         node, mesh, geometry, part: indices; geometry and part count within the mesh.

@@ -6,12 +6,14 @@ what both are made of. `as_bones` gives a character bones to be seen instead of 
 
 from bunraku.query import Camera
 from bunraku.render.bones import as_bones
+from bunraku.render.cutouts import CutOuts
 from bunraku.render.film import Film, render_clip, save_picture
 from bunraku.render.heat import Heat
 from bunraku.render.renderer import Renderer, render
 
 __all__ = [
     "Camera",
+    "CutOuts",
     "Film",
     "Heat",
     "Renderer",

@@ -11,7 +11,6 @@ import numpy.typing as npt
 from bunraku.errors import Note, RigError
 from bunraku.model import Pose
 from bunraku.model.arrays import Float32, Float64
-from bunraku.posing.expressions import materials, texture_tints, uv_offsets
 from bunraku.query import Camera
 from bunraku.render.color import Bytes
 from bunraku.render.exposure import Color, Exposure, nothing
@@ -155,12 +154,7 @@ class Renderer:
             return
         now = self.stage.deform_pose(pose, method=self.method, normals=True)
         assert now.normals is not None
-        character = self.stage.character
-        surface = self._surface.repainted(
-            materials(character, pose),
-            texture_tints(character, pose),
-            uv_offsets(character, pose.expressions),
-        )
+        surface = self._surface.repainted(self.stage.character, pose)
         self._scene.move(surface, now.positions[0], now.normals[0])
 
     def _framed(self, frames: Iterator[Float32] | list[Float64]) -> Camera:
