@@ -9,6 +9,7 @@ import pytest
 from PIL import Image
 
 import bunraku
+from bunraku.formats.mmd import PropertyKey, VmdFile, write_vmd
 from bunraku.render import render
 from tests.cli.test_cli import run
 
@@ -107,3 +108,16 @@ def test_bones_instead_of_skin_and_where_there_is_none(puppet: Path, tmp_path: P
     pictures = [np.asarray(Image.open(path)).astype(int) for path in (skin, bones, bare)]
     assert np.abs(pictures[1] - pictures[0]).mean() > 10
     assert np.abs(pictures[1] - pictures[2]).mean() < 1
+
+
+def test_a_motion_that_hides_the_character_says_so(tmp_path: Path) -> None:
+    bunraku.save(bunraku.make_puppet(0.5), tmp_path / "puppet.pmx")
+    write_vmd(VmdFile(properties=(PropertyKey(0, 1), PropertyKey(30, 0))), tmp_path / "gone.vmd")
+    files = (tmp_path / "puppet.pmx", "--motion", tmp_path / "gone.vmd", "-o", tmp_path / "a.png")
+    shown = run("render", *files, "--size", "8x8", "--transparent", "--time", "0.5")
+    assert "hides" not in shown.stderr
+    assert np.asarray(Image.open(tmp_path / "a.png")).any()
+    hidden = run("render", *files, "--size", "8x8", "--transparent", "--time", "1")
+    assert "character-hidden" in hidden.stderr
+    assert "the motion hides the character at 1 s" in hidden.stderr
+    assert not np.asarray(Image.open(tmp_path / "a.png")).any()

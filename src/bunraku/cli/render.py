@@ -97,12 +97,16 @@ def render(
         notes = made.notes
         said = f"{made.frames} frames, {made.seconds:g} s"
     else:
+        moment = time or 0.0
         renderer = Renderer(
             stage, method=method.value, view=view.value, size=(width, height), background=background
         )
-        save_picture(renderer.picture(time or 0.0), out)
+        save_picture(renderer.picture(moment), out)
         notes = renderer.notes
-        said = f"{time or 0.0:g} s"
+        if not stage.pose(moment).visible.all():
+            message = f"the motion hides the character at {moment:g} s"
+            notes = (*notes, bunraku.Note("character-hidden", message))
+        said = f"{moment:g} s"
     for note in [*character.notes, *stage.notes, *notes]:
         typer.echo(f"note: {note}", err=True)
     shown = "at rest" if played is None else played.name or "the clip"
