@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <condition_variable>
+#include <chrono>
 #include <cstdlib>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -37,6 +37,38 @@ int default_thread_count() {
 
 std::atomic<int> chosen_count{0};
 
+// How long a thread looks for news before it sleeps: waking one takes about as long (20 to 50 µs),
+// and calls that follow one another find it awake.
+constexpr std::chrono::microseconds kPatience{50};
+
+void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+// Returns the first value of `state` for which done(value). Looks for a while, offering the
+// processor to whoever else wants it, then sleeps until told.
+template <class Done>
+std::uint32_t await(const std::atomic<std::uint32_t>& state, Done done) {
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      const std::uint32_t now = state.load(std::memory_order_acquire);
+      if (done(now)) return now;
+      relax();
+    }
+    std::this_thread::yield();
+  } while (std::chrono::steady_clock::now() < end);
+  for (;;) {
+    const std::uint32_t now = state.load(std::memory_order_acquire);
+    if (done(now)) return now;
+    state.wait(now, std::memory_order_acquire);
+  }
+}
+
 // Ranges are handed out by an atomic counter, four per thread, so that a thread
 // that is late or slow does not hold up the others.
 struct Job {
@@ -45,7 +77,7 @@ struct Job {
   std::int64_t step = 0;
   std::atomic<std::int64_t> next{0};
 
-  void run() {
+  void run() noexcept {
     for (;;) {
       const std::int64_t begin = next.fetch_add(step, std::memory_order_relaxed);
       if (begin >= count) return;
@@ -54,65 +86,61 @@ struct Job {
   }
 };
 
+// Whoever runs a job waits for the workers that are at it, never for one that sleeps still: a job
+// is closed when its last range is handed out, and a worker that comes later turns back.
 class Pool {
  public:
-  explicit Pool(int workers) : process_(process_id()) {
+  explicit Pool(int workers) : process_(process_id()), wanted_(workers) {
     threads_.reserve(static_cast<std::size_t>(workers));
-    for (int i = 0; i < workers; ++i) threads_.emplace_back([this] { work(); });
+    try {
+      for (int i = 0; i < workers; ++i) threads_.emplace_back([this] { work(); });
+    } catch (const std::system_error&) {
+      // The system gives no more threads: those there are do the work.
+    }
   }
 
   ~Pool() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    wake_.notify_all();
+    stopping_ = true;
+    announce();
     for (std::thread& thread : threads_) thread.join();
   }
 
   int process() const { return process_; }
-  int workers() const { return static_cast<int>(threads_.size()); }
+  int workers() const { return wanted_; }
 
   void run(Job& job) {
-    {
-      const std::lock_guard lock(mutex_);
-      job_ = &job;
-      ++generation_;
-      running_ = workers();
-    }
-    wake_.notify_all();
+    job_ = &job;
+    gate_.fetch_add(kOpen, std::memory_order_release);
+    announce();
     job.run();
-    std::unique_lock lock(mutex_);
-    done_.wait(lock, [this] { return running_ == 0; });
-    job_ = nullptr;
+    gate_.fetch_sub(kOpen, std::memory_order_relaxed);
+    await(gate_, [](std::uint32_t gate) { return gate == 0; });
   }
 
  private:
+  static constexpr std::uint32_t kOpen = 1u << 31;
+
+  void announce() {
+    jobs_.fetch_add(1, std::memory_order_release);
+    jobs_.notify_all();
+  }
+
   void work() {
-    std::uint64_t seen = 0;
+    std::uint32_t seen = 0;
     for (;;) {
-      Job* job = nullptr;
-      {
-        std::unique_lock lock(mutex_);
-        wake_.wait(lock, [&] { return stopping_ || generation_ != seen; });
-        if (stopping_) return;
-        seen = generation_;
-        job = job_;
-      }
-      job->run();
-      const std::lock_guard lock(mutex_);
-      if (--running_ == 0) done_.notify_one();
+      seen = await(jobs_, [seen](std::uint32_t jobs) { return jobs != seen; });
+      if (stopping_) return;
+      if (gate_.fetch_add(1, std::memory_order_acquire) >= kOpen) job_->run();
+      if (gate_.fetch_sub(1, std::memory_order_release) == 1) gate_.notify_one();
     }
   }
 
   const int process_;
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  std::condition_variable done_;
-  Job* job_ = nullptr;
-  std::uint64_t generation_ = 0;
-  int running_ = 0;
-  bool stopping_ = false;
+  const int wanted_;
+  Job* job_ = nullptr;                   // of those inside an open gate
+  std::atomic<bool> stopping_{false};
+  alignas(64) std::atomic<std::uint32_t> jobs_{0};  // announced so far
+  alignas(64) std::atomic<std::uint32_t> gate_{0};  // workers inside, and whether it is open
   std::vector<std::thread> threads_;
 };
 
@@ -121,6 +149,12 @@ class Pool {
 struct Slot {
   std::unique_ptr<Pool> pool;
   std::atomic<int> owner{0};  // process that holds the slot, 0 = free
+};
+
+// Frees the slot also when there is no memory for a pool.
+struct Hold {
+  Slot& slot;
+  ~Hold() { slot.owner.store(0, std::memory_order_release); }
 };
 
 Slot& slot() {
@@ -155,6 +189,7 @@ void parallel_for(std::int64_t count, std::int64_t grain, const Body& body) {
       !held.owner.compare_exchange_strong(owner, process, std::memory_order_acquire)) {
     return body(0, count);
   }
+  const Hold hold{held};
   if (held.pool && held.pool->process() != process) {
     [[maybe_unused]] Pool* const lost = held.pool.release();  // its threads stayed in the parent
   }
@@ -167,7 +202,6 @@ void parallel_for(std::int64_t count, std::int64_t grain, const Body& body) {
   job.count = count;
   job.step = std::max(grain, (count + ranges - 1) / ranges);
   held.pool->run(job);
-  held.owner.store(0, std::memory_order_release);
 }
 
 }  // namespace bunraku

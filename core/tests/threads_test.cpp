@@ -1,6 +1,7 @@
 #include "threads.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -65,6 +66,23 @@ TEST(nested_and_concurrent_jobs_finish) {
   }
   for (auto& caller : callers) caller.join();
   CHECK(total == 4 * 50 * 8);
+  set_thread_count(0);
+}
+
+// Plain numbers on the stack of the caller, at once overwritten: a worker that came late to a job
+// and took part in it all the same would be seen by the sanitizers, or add to the wrong sum.
+TEST(a_job_is_over_when_the_call_returns) {
+  set_thread_count(3);
+  for (int job = 0; job < 2000; ++job) {
+    int seen[64] = {};
+    parallel_for(64, 1, [&, job](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) seen[i] += job;
+    });
+    int total = 0;
+    for (const int times : seen) total += times;
+    CHECK(total == 64 * job);
+    if (job % 400 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // workers fall asleep
+  }
   set_thread_count(0);
 }
 
