@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import RigError
-from bunraku.model.arrays import Float64
+from bunraku.model.arrays import Float32, Float64
 
 Wrap = Literal["repeat", "mirror", "clamp"]
 
@@ -79,6 +79,23 @@ class Material:
                 raise RigError(f"{place}: {name}: expected two finite numbers, found {pair!r}")
         if not math.isfinite(self.uv_rotation):
             raise RigError(f"{place}: uv_rotation: expected a finite number")
+
+    def texture_coordinates(self, uvs: Float32) -> Float32:
+        """Where in the picture the material reads at coordinates (…, 2) of its set.
+
+        >>> lower_half = Material("eyes", uv_offset=(0.0, 0.5), uv_scale=(1.0, 0.5))
+        >>> lower_half.texture_coordinates(np.float32([[0.25, 0.5]]))
+        array([[0.25, 0.75]], dtype=float32)
+        """
+        (across, down), turn = self.uv_scale, self.uv_rotation
+        if (self.uv_offset, turn, across, down) == ((0, 0), 0, 1, 1):
+            return uvs
+        cos, sin = math.cos(turn), math.sin(turn)
+        with np.errstate(over="ignore", invalid="ignore"):  # files may scale by any number
+            matrix = np.array([[cos * across, -sin * across], [sin * down, cos * down]], np.float32)
+            placed = uvs @ matrix + np.array(self.uv_offset, np.float32)
+        finite: Float32 = np.nan_to_num(placed, nan=0, posinf=0, neginf=0)
+        return finite
 
 
 def to_linear(display: npt.ArrayLike) -> Float64:

@@ -128,7 +128,7 @@ class Surface:
             at = np.flatnonzero(material == index)
             if texture is not None:
                 corners = self.uvs.take(triangles[at], axis=0)
-                uv = _placed(np.einsum("nk,nkc->nc", weights[at], corners), look)
+                uv = look.texture_coordinates(np.einsum("nk,nkc->nc", weights[at], corners))
                 read = texture.read(uv, footprint[at], look.wrap)
                 colors[at] *= _tinted(read, *self.tints[index]) if index in self.tints else read
             if look.alpha_mode == "opaque":
@@ -174,19 +174,8 @@ def _uvs(parts: _Parts, materials: tuple[Material, ...], shifts: Shifts) -> Floa
             found.append(uvs + shifts[key][0][corners] if key in shifts else uvs)
         else:
             found.append(np.zeros((len(corners), 3, 2), np.float32))
-    return np.nan_to_num(np.concatenate(found), copy=False, nan=0, posinf=0, neginf=0)
-
-
-def _placed(uvs: Float32, material: Material) -> Float32:
-    """Where in its picture a material reads at coordinates (N, 2)."""
-    (across, down), turn = material.uv_scale, material.uv_rotation
-    if (material.uv_offset, turn, across, down) == ((0, 0), 0, 1, 1):
-        return uvs
-    cos, sin = np.cos(turn), np.sin(turn)
-    with np.errstate(over="ignore", invalid="ignore"):
-        matrix = np.array([[cos * across, -sin * across], [sin * down, cos * down]], np.float32)
-        placed = uvs @ matrix + np.array(material.uv_offset, np.float32)
-    return np.nan_to_num(placed, copy=False, nan=0, posinf=0, neginf=0)
+    finite: Float32 = np.nan_to_num(np.concatenate(found), nan=0, posinf=0, neginf=0)
+    return finite
 
 
 def _tinted(texels: Float32, factor: Float64, term: Float64) -> Float32:

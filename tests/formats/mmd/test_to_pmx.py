@@ -118,6 +118,27 @@ UNSAID = {
         figure(rig=Rig(chains=(IkChain(1, 0, (), 1, 1.0),) * 2)),
         "ik-dropped",
     ),
+    "a texture that does not repeat": (
+        figure(
+            images=(Image(b"data", "image/png", "face"),),
+            materials=(Material("skin", image=0, wrap=("clamp", "mirror")),),
+        ),
+        "texture-wrap-dropped",
+    ),
+    "two places in textures for a vertex": (
+        figure(
+            meshes=(
+                Mesh(
+                    "m",
+                    (Geometry(TRIANGLE, uvs=(TRIANGLE[:, :2],)),),
+                    (Part(0, [[0, 1, 2]], 0), Part(0, [[2, 1, 0]], 1)),
+                ),
+            ),
+            images=(Image(b"data", "image/png", "face"),),
+            materials=(Material("a", image=0), Material("b", image=0, uv_offset=(0.5, 0.0))),
+        ),
+        "texture-placement-dropped",
+    ),
     "an emission": (
         figure(expressions=(Expression("glow", (MaterialBind(0, "emission", (1.0, 1, 1)),)),)),
         "bind-dropped",
@@ -278,6 +299,22 @@ def test_pictures_are_named_and_handed_over():
     assert file.materials[0].texture == 0
     assert file.materials[0].diffuse == pytest.approx((0.7353569, 1, 0, 1))
     assert character_from_pmx(file).materials[0].base_color == pytest.approx((0.5, 1, 0, 1))
+
+
+def test_textures_are_read_where_materials_place_them():
+    uvs = tuple(np.float32(each) for each in ([[0, 0], [1, 0], [0, 1]], [[0, 0], [4, 0], [0, 4]]))
+    placed = Material("skin", image=0, uv_set=1, uv_offset=(0.5, 0.25), uv_scale=(0.25, 0.5))
+    character = figure(
+        geometry=Geometry(TRIANGLE, uvs=uvs),
+        images=(Image(b"data", "image/png", "face"),),
+        materials=(placed,),
+    )
+    file, notes = written(character)
+    assert notes == []
+    assert file.vertices.uvs.tolist() == [[0.5, 0.25], [1.5, 0.25], [0.5, 2.25]]
+    assert file.vertices.additional_uvs[:, 0, :2].tolist() == uvs[1].tolist()
+    half_pictured = replace(character, materials=(replace(placed, image=None),))
+    assert written(half_pictured)[0].vertices.uvs.tolist() == uvs[0].tolist()
 
 
 def test_the_puppet_goes_through_a_file(tmp_path: Path):

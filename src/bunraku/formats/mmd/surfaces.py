@@ -42,12 +42,18 @@ def read_materials(
     return tuple(materials)
 
 
-def write_materials(character: Character, corners: list[int]) -> tuple[PmxMaterial, ...]:
+def write_materials(
+    character: Character, corners: list[int], notes: list[Note]
+) -> tuple[PmxMaterial, ...]:
     """A record for each material, and one for faces without, if there are.
 
     Args:
         corners: of each material's faces, and of those without.
     """
+    for i, material in enumerate(character.materials):
+        if material.image is not None and material.wrap != ("repeat", "repeat"):
+            message = f"wraps by {' and '.join(material.wrap)}; MMD repeats every texture"
+            notes.append(Note("texture-wrap-dropped", message, f"materials[{i}]"))
     materials = [
         PmxMaterial(
             material.name or f"material{i}",

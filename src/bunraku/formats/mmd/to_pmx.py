@@ -109,7 +109,7 @@ def _written(character: Character, textures: str, notes: list[Note]) -> PmxFile:
         vertices=vertices,
         faces=faces,
         textures=texture_paths(character.images, textures),
-        materials=write_materials(character, corners),
+        materials=write_materials(character, corners, notes),
         bones=bones,
         morphs=morphs,
         frames=write_frames(bones, morphs),

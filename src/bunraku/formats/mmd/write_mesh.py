@@ -6,7 +6,7 @@ another pose than rest, are written as they stand at rest, in the world.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy.typing as npt
 from bunraku.errors import Note
 from bunraku.formats.mmd.pmx_vertices import Deform, PmxVertices
 from bunraku.formats.mmd.space import mirrored, units
-from bunraku.model import Attachment, Character, Geometry, Skeleton
+from bunraku.model import Attachment, Character, Geometry, Material, Skeleton
 from bunraku.rotation import quaternion
 
 Array = npt.NDArray[Any]
@@ -167,6 +167,7 @@ def _vertices(
     uvs = np.zeros((extra + 1, count, 2), np.float32)
     for k, each in enumerate(geometry.uvs[: extra + 1]):
         uvs[k] = each
+    _place_textures(character, placed, geometry, uvs[0], notes)
     additional = np.zeros((count, extra, 4), np.float32)
     additional[:, :, :2] = uvs[1:].transpose(1, 0, 2)
     normals = np.zeros((count, 3)) if geometry.normals is None else geometry.normals
@@ -195,6 +196,39 @@ def _vertices(
         sdef,
         np.ones(count, np.float32),
     )
+
+
+def _unplaced(material: Material) -> Material:
+    return replace(material, uv_set=0, uv_offset=(0, 0), uv_rotation=0, uv_scale=(1, 1))
+
+
+def _place_textures(
+    character: Character, placed: Placed, geometry: Geometry, uvs: Array, notes: list[Note]
+) -> None:
+    """Bring the first coordinates (V, 2) to where materials read: MMD reads them as they are."""
+    mesh = character.meshes[character.attachments[placed.attachment].mesh]
+    pictured = []
+    for part in mesh.parts:
+        if part.geometry == placed.geometry and part.material is not None:
+            material = character.materials[part.material]
+            if material.image is not None and material.uv_set < len(geometry.uvs):
+                pictured.append((part, material))
+    if all(each == _unplaced(each) for _, each in pictured):
+        return
+    taken = np.zeros(len(uvs), bool)
+    torn = 0
+    for part, material in pictured:
+        corners = np.unique(part.faces)
+        wanted = material.texture_coordinates(geometry.uvs[material.uv_set][corners])
+        torn += int((taken[corners] & (uvs[corners] != wanted).any(axis=1)).sum())
+        fresh = ~taken[corners]
+        uvs[corners[fresh]] = wanted[fresh]
+        taken[corners] = True
+    if torn:
+        message = f"{torn} vertices are read at two places of their textures; one is written"
+        notes.append(
+            Note("texture-placement-dropped", message, f"attachments[{placed.attachment}]")
+        )
 
 
 def _influences(
