@@ -7,7 +7,17 @@ from dataclasses import replace
 import numpy as np
 
 from bunraku.errors import RigError
-from bunraku.model import Attachment, Character, Geometry, Material, Mesh, MorphBind, Part, Skin
+from bunraku.model import (
+    Attachment,
+    Character,
+    Geometry,
+    GroupBind,
+    JointBind,
+    Material,
+    Mesh,
+    Part,
+    Skin,
+)
 from bunraku.model.arrays import Float64, Int32
 
 BONE = Material("bone", (0.62, 0.56, 0.44, 1.0))
@@ -50,10 +60,10 @@ def as_bones(character: Character) -> Character:
         skins=(*character.skins, Skin(np.arange(len(skeleton), dtype=np.int32), name="bones")),
         attachments=(Attachment(root, len(character.meshes), len(character.skins)),),
         materials=(*character.materials, BONE),
-        # What morphs a mesh has nothing left to act on.
+        # What changes a mesh or its paint has nothing left to act on.
         expressions=tuple(
-            replace(each, binds=tuple(b for b in each.binds if not isinstance(b, MorphBind)))
-            for each in character.expressions
+            replace(e, binds=tuple(b for b in e.binds if isinstance(b, JointBind | GroupBind)))
+            for e in character.expressions
         ),
         clips=tuple(
             replace(clip, tracks=tuple(t for t in clip.tracks if t.path != "weights"))
