@@ -2,11 +2,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytest
 
 from bunraku.errors import FormatError
-from bunraku.model import MaterialBind
 from tests.formats.sketch import triangle
 from tests.formats.vrm.figures import (
     FACE,
@@ -255,34 +253,6 @@ def test_a_file_without_extensions_is_a_plain_gltf():
     assert (character.humanoid, character.expressions, character.rig) == (None, (), None)
     assert character.facing == "+Z"
     assert character.notes == ()
-
-
-def test_colors_of_0_x_are_display_values():
-    value = {"materialName": "skin", "propertyName": "_Color", "targetValue": [0.5, 1, 0, 0.25]}
-    (bind,) = read(figure_0(**group_0(materialValues=[value]))).expressions[0].binds
-    assert (bind.property, bind.mode) == ("base_color", "toward")
-    np.testing.assert_allclose(bind.value, [0.21404114, 1, 0, 0.25])
-
-
-@pytest.mark.parametrize(
-    ("name", "scale", "offset"),
-    [
-        ("_MainTex_ST", (2, 4), (0.5, -3.25)),  # 1 − 0.25 − 4
-        ("_MainTex_ST_S", (2, 8), (0.5, 0.75)),
-        ("_MainTex_ST_T", (7, 4), (0.125, -3.25)),
-    ],
-)
-def test_parts_of_a_placement_of_0_x_leave_the_others_alone(name, scale, offset):
-    value = {"materialName": "skin", "propertyName": name, "targetValue": [2, 4, 0.5, 0.25]}
-    sketch = figure_0(**group_0(materialValues=[value]))
-    transform = {"KHR_texture_transform": {"scale": [7, 8], "offset": [0.125, 0.75]}}
-    sketch.tree["materials"][0]["pbrMetallicRoughness"] = {
-        "baseColorTexture": {"index": 0, "extensions": transform}
-    }
-    assert read(sketch).expressions[0].binds == (
-        MaterialBind(0, "uv_scale", scale),
-        MaterialBind(0, "uv_offset", offset),
-    )
 
 
 def test_both_versions_in_one_file():
