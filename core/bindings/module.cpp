@@ -13,6 +13,7 @@ namespace nb = nanobind;
 namespace bunraku {
 void bind_kinematics(nb::module_& m);
 void bind_meshopt(nb::module_& m);
+void bind_pmx(nb::module_& m);
 void bind_posed(nb::module_& m);
 void bind_query(nb::module_& m);
 void bind_rig(nb::module_& m);
@@ -43,6 +44,8 @@ NB_MODULE(_core, m) {
   bind_kinematics(kinematics);
   nb::module_ meshopt = m.def_submodule("meshopt");
   bind_meshopt(meshopt);
+  nb::module_ pmx = m.def_submodule("pmx");
+  bind_pmx(pmx);
   nb::module_ query = m.def_submodule("query");
   bind_query(query);
   nb::module_ rig = m.def_submodule("rig");

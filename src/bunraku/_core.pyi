@@ -71,6 +71,49 @@ class meshopt:  # noqa: N801
     @staticmethod
     def apply_filter(data: NDArray[np.uint8], count: int, stride: int, name: str) -> None: ...
 
+class pmx:  # noqa: N801
+    """Where the records of a PMX are, and its vertices; core/pmx/pmx.hpp says what the arrays hold.
+
+    A file that breaks its format raises ValueError with the place and the reason.
+    """
+
+    @staticmethod
+    def scan(
+        data: NDArray[np.uint8],
+        start: int,
+        additional_uvs: int,
+        sizes: NDArray[np.int64],
+        soft_bodies: bool,
+    ) -> dict[str, NDArray[np.int64]]: ...
+    @staticmethod
+    def read_vertices(
+        data: NDArray[np.uint8],
+        start: int,
+        bone_size: int,
+        positions: NDArray[np.float32],
+        normals: NDArray[np.float32],
+        uvs: NDArray[np.float32],
+        additional_uvs: NDArray[np.float32],
+        deform: NDArray[np.uint8],
+        bones: NDArray[np.int32],
+        weights: NDArray[np.float32],
+        sdef: NDArray[np.float32],
+        edge_scales: NDArray[np.float32],
+    ) -> None: ...
+    @staticmethod
+    def write_vertices(
+        bone_size: int,
+        positions: NDArray[np.float32],
+        normals: NDArray[np.float32],
+        uvs: NDArray[np.float32],
+        additional_uvs: NDArray[np.float32],
+        deform: NDArray[np.uint8],
+        bones: NDArray[np.int32],
+        weights: NDArray[np.float32],
+        sdef: NDArray[np.float32],
+        edge_scales: NDArray[np.float32],
+    ) -> NDArray[np.uint8]: ...
+
 class sdef:  # noqa: N801
     """MMD's SDEF and QDEF; core/sdef/sdef.hpp says what the arrays hold. Results are the same
     bits at every level."""

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import copy
+import pickle
 from dataclasses import fields, replace
 
 import numpy as np
@@ -14,6 +16,7 @@ from bunraku.formats.mmd import (
     PmxFile,
     PmxMaterial,
     PmxMorph,
+    PmxOrigin,
     PmxVertices,
     pmx_bytes,
     read_pmx,
@@ -222,6 +225,56 @@ def test_what_was_read_is_written_bit_for_bit(tmp_path):
     write_pmx(read_pmx(data), tmp_path / "x.pmx")
     assert (tmp_path / "x.pmx").read_bytes() == data
     assert pmx_bytes(read_pmx(tmp_path / "x.pmx")) == data
+
+
+LISTS = ("vertices", "faces", "textures", "materials", "bones", "morphs", "frames")
+LISTS += ("bodies", "joints", "soft_bodies")
+
+
+def test_each_list_is_encoded_as_it_was_read():
+    data = whole_pmx()
+    model = read_pmx(data)
+    assert pmx_bytes(replace(model, origin=PmxOrigin())) == data
+    sections = pmx_sections()[2:]
+    for name, raw in zip(LISTS, sections, strict=True):
+        part = getattr(model, name)
+        kept = model.origin.section(name, part, model.encoding, IndexSizes())
+        assert kept is not None
+        assert kept.tobytes() == raw
+        again = copy.copy(part) if name in ("vertices", "faces") else (*part[:1], *part[1:])
+        assert again is not part
+        assert model.origin.section(name, again, model.encoding, IndexSizes()) is None
+        assert pmx_bytes(replace(model, **{name: again})) == data
+        assert model.origin.section(name, part, "utf-16-le", IndexSizes()) is None
+        assert model.origin.section(name, part, model.encoding, IndexSizes(bone=2)) is None
+
+
+def test_lists_that_were_read_are_read_only_and_their_copies_are_written():
+    model = read_pmx(whole_pmx())
+    arrays = [getattr(model.vertices, each.name) for each in fields(model.vertices)]
+    arrays += [model.faces, *(morph.offsets for morph in model.morphs)]
+    arrays += [frame.elements for frame in model.frames]
+    arrays += [model.soft_bodies[0].anchors, model.soft_bodies[0].pins]
+    assert not any(array.flags.writeable for array in arrays)
+    for copied in (copy.deepcopy(model), pickle.loads(pickle.dumps(model))):
+        assert pmx_bytes(copied) == whole_pmx()
+        copied.vertices.positions[0] = 7, 8, 9
+        copied.morphs[0].offsets["weight"] = 3
+        copied.faces[0] = 5
+        again = read_pmx(pmx_bytes(copied))
+        assert again.vertices.positions[0].tolist() == [7, 8, 9]
+        assert again.morphs[0].offsets["weight"].tolist() == [3, 3]
+        assert again.faces[0].tolist() == [5, 5, 5]
+
+
+def test_what_changes_the_writing_of_all_lists_does():
+    model = read_pmx(whole_pmx())
+    other = read_pmx(pmx_bytes(replace(model, encoding="utf-16-le")))
+    assert other.bones == model.bones
+    assert other.encoding == "utf-16-le"
+    older = replace(model, version=2.0, soft_bodies=())
+    assert read_pmx(pmx_bytes(older)).joints == model.joints
+    assert pmx_bytes(replace(older, version=2.1))[-4:] == bytes(4)
 
 
 def test_oddities_survive():

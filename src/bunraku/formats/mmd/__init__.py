@@ -19,6 +19,7 @@ from bunraku.formats.mmd.pmx import (
     PmxIk,
     PmxIkLink,
     PmxMaterial,
+    PmxOrigin,
 )
 from bunraku.formats.mmd.pmx_morphs import OFFSETS, MorphKind, PmxMorph
 from bunraku.formats.mmd.pmx_physics import ANCHOR, PmxBody, PmxJoint, PmxSoftBody
@@ -84,6 +85,7 @@ __all__ = [
     "PmxJoint",
     "PmxMaterial",
     "PmxMorph",
+    "PmxOrigin",
     "PmxSoftBody",
     "PmxVertices",
     "PropertyKey",

@@ -7,9 +7,11 @@ babylon-mmd, nanoem, saba and mmd-anim; there is no public specification.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -105,6 +107,18 @@ class BoneFlag(IntEnum):
 
 
 APPENDS = BoneFlag.APPEND_ROTATION | BoneFlag.APPEND_TRANSLATION
+# as plain numbers: the arithmetic of enumerations takes longer than the rest of a bone
+_TAIL, _APPENDS, _AXIS, _AXES, _KEY, _IK = map(
+    int,
+    (
+        BoneFlag.TAIL_IS_BONE,
+        APPENDS,
+        BoneFlag.FIXED_AXIS,
+        BoneFlag.LOCAL_AXES,
+        BoneFlag.EXTERNAL_PARENT,
+        BoneFlag.IK,
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +178,12 @@ class PmxBone:
     def __post_init__(self) -> None:
         flags = self.flags
         if (
-            bool(flags & BoneFlag.TAIL_IS_BONE) is not isinstance(self.tail, int)
-            or bool(flags & APPENDS) is (self.append is None)
-            or bool(flags & BoneFlag.FIXED_AXIS) is (self.fixed_axis is None)
-            or bool(flags & BoneFlag.LOCAL_AXES) is (self.local_axes is None)
-            or bool(flags & BoneFlag.EXTERNAL_PARENT) is (self.external_key is None)
-            or bool(flags & BoneFlag.IK) is (self.ik is None)
+            bool(flags & _TAIL) is not isinstance(self.tail, int)
+            or bool(flags & _APPENDS) is (self.append is None)
+            or bool(flags & _AXIS) is (self.fixed_axis is None)
+            or bool(flags & _AXES) is (self.local_axes is None)
+            or bool(flags & _KEY) is (self.external_key is None)
+            or bool(flags & _IK) is (self.ik is None)
         ):
             raise FormatError(f"bone {self.name!r}: flags {flags:#x} contradict its fields")
 
@@ -189,6 +203,36 @@ class PmxFrame:
     elements: Array = field(default_factory=lambda: np.empty((0, 2), np.int32))
 
 
+class PmxOrigin:
+    """The bytes that the lists of a model were read from.
+
+    They are written again as long as a list is the very object that was read from them, and
+    the header still says how. Arrays of lists that were read are read-only, so that such an
+    object is the same inside, too; those of a deep copy are not, and a copy of this is empty.
+    """
+
+    __slots__ = ("_encoding", "_read", "_sizes")
+
+    def __init__(
+        self,
+        encoding: str = "",
+        sizes: IndexSizes | None = None,
+        read: Mapping[str, tuple[object, Array]] = MappingProxyType({}),
+    ) -> None:
+        self._encoding = encoding
+        self._sizes = sizes
+        self._read = read
+
+    def section(self, name: str, part: object, encoding: str, sizes: IndexSizes) -> Array | None:
+        """The bytes of a list; None if it is another one, or would be written otherwise."""
+        was, data = self._read.get(name, (None, None))
+        same = part is was and (encoding, sizes) == (self._encoding, self._sizes)
+        return data if same else None
+
+    def __reduce__(self) -> tuple[type[PmxOrigin], tuple[()]]:
+        return PmxOrigin, ()
+
+
 @dataclass(frozen=True, eq=False)
 class PmxFile:
     """A PMX model as it is in the file. Treat it as immutable.
@@ -204,6 +248,7 @@ class PmxFile:
         source: name of the file, for messages.
         folder: where its textures are looked up; None when read from bytes.
         notes: what was irregular but readable.
+        origin: the bytes that unchanged lists are written as.
     """
 
     name: str = ""
@@ -229,6 +274,7 @@ class PmxFile:
     source: str = "PMX"
     folder: Path | None = None
     notes: tuple[Note, ...] = ()
+    origin: PmxOrigin = field(default_factory=PmxOrigin, repr=False)
 
     def __post_init__(self) -> None:
         shape, dtype = self.faces.shape, self.faces.dtype

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from bunraku.formats.mmd.fields import Fields
 from bunraku.formats.mmd.pmx import IndexSizes
 
@@ -24,8 +26,15 @@ class Layout:
         self.own_toon = Fields(f"toon:{texture}")
         self.index_count = Fields("index_count:i")
         self.bone = Fields(f"position:3f parent:{bone} layer:i flags:H")
+        self.bone_index = Fields(f"bone:{bone}")
+        self.vector = Fields("vector:3f")
+        self.append = Fields(f"source:{bone} ratio:f")
+        self.two_vectors = Fields("first:3f second:3f")
+        self.key = Fields("key:i")
         self.ik = Fields(f"target:{bone} loops:i step_limit:f")
+        self.count = Fields("count:i")
         self.morph = Fields("panel:B kind:B")
+        self.frame = Fields("special:B")
         self.body = Fields(
             f"bone:{bone} group:B mask:H shape:B size:3f position:3f rotation:3f mass:f"
             " linear_damping:f angular_damping:f restitution:f friction:f mode:B"
@@ -39,3 +48,9 @@ class Layout:
             f"shape:B material:{material} group:B mask:H flags:B bend_distance:i cluster_count:i"
             " mass:f margin:f aero_model:i config:12f cluster:6f iterations:4i stiffness:3f"
         )
+
+
+@lru_cache(maxsize=8)
+def layout_of(sizes: IndexSizes) -> Layout:
+    """The layout for these sizes; made once, which takes as long as a hundred bones."""
+    return Layout(sizes)

@@ -84,6 +84,11 @@ class PmxMorph:
             raise FormatError(f"morph {self.name!r}: offsets are no {self.kind.name} records")
 
 
+def index_of(kind: MorphKind) -> str:
+    """What the first field of its records is an index of."""
+    return (OFFSETS[kind].names or ("",))[0]
+
+
 def stored(kind: MorphKind, index_code: str) -> np.dtype[Any]:
     """The record in a file whose indices are of this type."""
     record = OFFSETS[kind]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from bunraku.errors import FormatError, Note
 from bunraku.formats.mmd.pmx import PmxBone, PmxFile
-from bunraku.formats.mmd.pmx_morphs import OFFSETS, MorphKind
+from bunraku.formats.mmd.pmx_morphs import index_of
 from bunraku.formats.mmd.pmx_vertices import Deform
 
 Array = npt.NDArray[Any]
@@ -40,33 +40,33 @@ def check_references(file: PmxFile) -> list[Note]:
                 f"{file.source}: material {i}: claims {material.index_count} of"
                 f" {file.faces.size} indices, expected a multiple of 3 that is still there"
             )
-    notes = []
+    notes: list[Note] = []
     if claimed < file.faces.size:
         left = (file.faces.size - claimed) // 3
         notes.append(Note("faces-without-material", f"no material claims the last {left} faces"))
     for place, what, indices, count in _other_references(file):
-        wrong = (indices < -1) | (indices >= count)
-        if wrong.any():
-            index = int(indices[np.argmax(wrong)])
-            message = f"{np.count_nonzero(wrong)} × {what} beyond the {count} there are: {index}"
+        wrong = [index for index in indices if not -1 <= index < count]
+        if wrong:
+            message = f"{len(wrong)} × {what} beyond the {count} there are: {wrong[0]}"
             notes.append(Note("index-out-of-range", message, place))
     return notes
 
 
 def _check_faces(file: PmxFile) -> None:
     count = len(file.vertices)
-    wrong = (file.faces < 0) | (file.faces >= count)
-    if wrong.any():
-        face = int(np.argmax(wrong.any(axis=1)))
-        raise FormatError(
-            f"{file.source}: face {face}: vertices {file.faces[face].tolist()}, but there are"
-            f" {count}"
-        )
+    if not file.faces.size or (file.faces.min() >= 0 and file.faces.max() < count):
+        return
+    face = int(np.argmax(((file.faces < 0) | (file.faces >= count)).any(axis=1)))
+    raise FormatError(
+        f"{file.source}: face {face}: vertices {file.faces[face].tolist()}, but there are {count}"
+    )
 
 
 def _check_weights(file: PmxFile) -> None:
     # slots that a deform type does not have are 0, and no bone if there is none
     bones, deform = file.vertices.bones, file.vertices.deform
+    if not bones.size or (bones.min() >= -1 and bones.max() < len(file.bones)):
+        return
     used = np.array([1, 2, 4, 2, 4], np.int8)[deform]
     wrong = (bones < -1) | (bones >= len(file.bones))
     wrong &= np.arange(4) < used[:, None]
@@ -88,8 +88,11 @@ def _bone_references(bone: PmxBone) -> Iterator[tuple[str, int]]:
             yield "IK link", link.bone
 
 
-def _other_references(file: PmxFile) -> Iterator[tuple[str, str, Array, int]]:
-    """Place, what is referred to, indices and how many of that there are."""
+def _other_references(file: PmxFile) -> Iterator[tuple[str, str, Sequence[int], int]]:
+    """Place, what is referred to, indices and how many of that there are.
+
+    Of a morph only the lowest and the highest index, unless one of them is wrong.
+    """
     counts = {
         "vertex": len(file.vertices),
         "bone": len(file.bones),
@@ -101,22 +104,29 @@ def _other_references(file: PmxFile) -> Iterator[tuple[str, str, Array, int]]:
         textures = [material.texture, material.sphere_texture]
         if not material.shared_toon:
             textures.append(material.toon)
-        yield f"materials[{i}]", "texture", np.array(textures), len(file.textures)
+        yield f"materials[{i}]", "texture", textures, len(file.textures)
     tails = [bone.tail for bone in file.bones if isinstance(bone.tail, int)]
-    yield "bones", "tail", np.array(tails, np.int64), counts["bone"]
+    yield "bones", "tail", tails, counts["bone"]
     for i, morph in enumerate(file.morphs):
-        kind = (OFFSETS[MorphKind(morph.kind)].names or ("",))[0]
-        yield f"morphs[{i}]", kind, morph.offsets[kind], counts[kind]
+        kind = index_of(morph.kind)
+        if len(morph.offsets):
+            yield f"morphs[{i}]", kind, _extremes(morph.offsets[kind], counts[kind]), counts[kind]
     for i, frame in enumerate(file.frames):
         for number, kind in enumerate(("bone", "morph")):
-            indices = frame.elements[frame.elements[:, 0] == number, 1]
-            yield f"frames[{i}]", kind, indices, counts[kind]
+            listed = [index for each, index in frame.elements.tolist() if each == number]
+            yield f"frames[{i}]", kind, listed, counts[kind]
     for i, body in enumerate(file.bodies):
-        yield f"bodies[{i}]", "bone", np.array([body.bone]), counts["bone"]
+        yield f"bodies[{i}]", "bone", [body.bone], counts["bone"]
     for i, joint in enumerate(file.joints):
-        yield f"joints[{i}]", "body", np.array([joint.body_a, joint.body_b]), counts["body"]
+        yield f"joints[{i}]", "body", [joint.body_a, joint.body_b], counts["body"]
     for i, soft in enumerate(file.soft_bodies):
-        yield f"soft_bodies[{i}]", "material", np.array([soft.material]), counts["material"]
-        yield f"soft_bodies[{i}]", "body", soft.anchors["body"], counts["body"]
-        yield f"soft_bodies[{i}]", "vertex", soft.anchors["vertex"], counts["vertex"]
-        yield f"soft_bodies[{i}]", "vertex", soft.pins, counts["vertex"]
+        yield f"soft_bodies[{i}]", "material", [soft.material], counts["material"]
+        yield f"soft_bodies[{i}]", "body", soft.anchors["body"].tolist(), counts["body"]
+        yield f"soft_bodies[{i}]", "vertex", soft.anchors["vertex"].tolist(), counts["vertex"]
+        yield f"soft_bodies[{i}]", "vertex", soft.pins.tolist(), counts["vertex"]
+
+
+def _extremes(indices: Array, count: int) -> list[int]:
+    """The lowest and highest index if both are right, else all of them."""
+    ends = [int(indices.min()), int(indices.max())]
+    return ends if ends[0] >= -1 and ends[1] < count else indices.tolist()

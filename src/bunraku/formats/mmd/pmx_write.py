@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import FormatError
-from bunraku.formats.binary import write_files
-from bunraku.formats.mmd.pmx import IndexSizes, PmxBone, PmxFile, PmxMaterial
-from bunraku.formats.mmd.pmx_layout import LETTERS, Layout
-from bunraku.formats.mmd.pmx_morphs import OFFSETS, PmxMorph, convert, stored
-from bunraku.formats.mmd.pmx_physics import PmxSoftBody
+from bunraku.formats.binary import Buffer, write_files
+from bunraku.formats.mmd.pmx import IndexSizes, PmxBone, PmxFile, PmxFrame, PmxMaterial
+from bunraku.formats.mmd.pmx_layout import LETTERS, layout_of
+from bunraku.formats.mmd.pmx_morphs import PmxMorph, convert, index_of, stored
+from bunraku.formats.mmd.pmx_physics import PmxBody, PmxJoint, PmxSoftBody
 from bunraku.formats.mmd.pmx_read import ENCODINGS
 from bunraku.formats.mmd.pmx_vertices import vertex_bytes
 from bunraku.formats.mmd.text import encode_text
@@ -75,10 +75,10 @@ class _Writer:
     def __init__(self, file: PmxFile, sizes: IndexSizes) -> None:
         self.file = file
         self.sizes = sizes
-        self.layout = Layout(sizes)
+        self.layout = layout_of(sizes)
         self.place = file.source
 
-    def pieces(self) -> Iterator[bytes]:
+    def pieces(self) -> Iterator[Buffer]:
         file = self.file
         if file.encoding not in ENCODINGS or len(file.magic) != 4 or len(file.extra_globals) > 247:
             raise FormatError(
@@ -92,44 +92,36 @@ class _Writer:
         yield bytes(header) + file.extra_globals
         for text in (file.name, file.name_english, file.comment, file.comment_english):
             yield self.text(text)
-        yield count(file.vertices) + vertex_bytes(file.vertices, sizes.code("bone"))
-        yield count(file.faces.reshape(-1))
-        yield self.indices(file.faces, "vertex")
-        yield count(file.textures)
-        for texture in self.each("texture", file.textures):
-            yield self.text(texture)
-        yield count(file.materials)
-        for material in self.each("material", file.materials):
-            yield from self.material(material)
-        yield count(file.bones)
-        for bone in self.each("bone", file.bones):
-            yield from self.bone(bone)
-        yield count(file.morphs)
-        for morph in self.each("morph", file.morphs):
-            yield from self.morph(morph)
-        yield count(file.frames)
-        for frame in self.each("display frame", file.frames):
-            yield self.names(frame) + self.pack("B", frame.special) + count(frame.elements)
-            for kind, index in frame.elements.tolist():
-                yield self.pack("B", kind) + self.index(("bone", "morph")[kind], index)
-        yield count(file.bodies)
-        for body in self.each("rigid body", file.bodies):
-            yield self.names(body) + self.layout.body.write(body, self.place)
-        yield count(file.joints)
-        for joint in self.each("joint", file.joints):
-            yield self.names(joint) + self.layout.joint.write(joint, self.place)
+        lists: dict[str, Callable[[], Iterable[Buffer]]] = {
+            "vertices": self.vertices,
+            "faces": self.faces,
+            "textures": lambda: self.each("texture", file.textures, self.texture),
+            "materials": lambda: self.each("material", file.materials, self.material),
+            "bones": lambda: self.each("bone", file.bones, self.bone),
+            "morphs": lambda: self.each("morph", file.morphs, self.morph),
+            "frames": lambda: self.each("display frame", file.frames, self.frame),
+            "bodies": lambda: self.each("rigid body", file.bodies, self.rigid_body),
+            "joints": lambda: self.each("joint", file.joints, self.joint),
+        }
         if file.is_2_1:
-            yield count(file.soft_bodies)
-            for soft_body in self.each("soft body", file.soft_bodies):
-                yield from self.soft_body(soft_body)
+            lists["soft_bodies"] = lambda: self.each("soft body", file.soft_bodies, self.soft_body)
         elif file.soft_bodies:
             raise FormatError(f"{file.source}: soft bodies need version 2.1")
+        for name, pieces in lists.items():
+            raw = file.origin.section(name, getattr(file, name), file.encoding, sizes)
+            if raw is not None and len(raw):
+                yield raw.data
+            else:
+                yield from pieces()
         yield file.trailing
 
-    def each(self, kind: str, records: Iterable[Any]) -> Iterator[Any]:
+    def each(
+        self, kind: str, records: Sequence[Any], write: Callable[[Any], Iterator[bytes]]
+    ) -> Iterator[bytes]:
+        yield count(records)
         for i, record in enumerate(records):
             self.place = f"{self.file.source}: {kind} {i}"
-            yield record
+            yield from write(record)
 
     def pack(self, codes: str, *values: Any) -> bytes:
         try:
@@ -153,6 +145,17 @@ class _Writer:
         if not np.array_equal(made, values):
             raise FormatError(f"{self.place}: a {kind} index does not fit into {made.itemsize} B")
         return made.tobytes()
+
+    def vertices(self) -> Iterator[Buffer]:
+        yield count(self.file.vertices)
+        yield vertex_bytes(self.file.vertices, self.sizes.bone).data
+
+    def faces(self) -> Iterator[bytes]:
+        yield count(self.file.faces.reshape(-1))
+        yield self.indices(self.file.faces, "vertex")
+
+    def texture(self, texture: str) -> Iterator[bytes]:
+        yield self.text(texture)
 
     def material(self, material: PmxMaterial) -> Iterator[bytes]:
         yield self.names(material) + self.layout.material.write(material, self.place)
@@ -183,10 +186,21 @@ class _Writer:
 
     def morph(self, morph: PmxMorph) -> Iterator[bytes]:
         yield self.names(morph) + self.layout.morph.write(morph, self.place)
-        kind: str = (OFFSETS[morph.kind].names or ("",))[0]
+        kind = index_of(morph.kind)
         self.indices(morph.offsets[kind], kind)
         record = stored(morph.kind, self.sizes.code(kind))
         yield count(morph.offsets) + convert(morph.offsets, record).tobytes()
+
+    def frame(self, frame: PmxFrame) -> Iterator[bytes]:
+        yield self.names(frame) + self.pack("B", frame.special) + count(frame.elements)
+        for kind, index in frame.elements.tolist():
+            yield self.pack("B", kind) + self.index(("bone", "morph")[kind], index)
+
+    def rigid_body(self, body: PmxBody) -> Iterator[bytes]:
+        yield self.names(body) + self.layout.body.write(body, self.place)
+
+    def joint(self, joint: PmxJoint) -> Iterator[bytes]:
+        yield self.names(joint) + self.layout.joint.write(joint, self.place)
 
     def soft_body(self, body: PmxSoftBody) -> Iterator[bytes]:
         yield self.names(body) + self.layout.soft_body.write(body, self.place)

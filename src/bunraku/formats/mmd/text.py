@@ -8,6 +8,7 @@ possibly through the middle of a letter (`model.names.name_key`).
 
 from __future__ import annotations
 
+import codecs
 from typing import Any
 
 import numpy.typing as npt
@@ -40,7 +41,11 @@ class Text(str):
 
 def decode_text(raw: bytes, encoding: str) -> str:
     """Letters of `raw`; a `Text` where they do not determine the bytes."""
+    if not raw:
+        return ""
     try:
+        if encoding == "utf-16-le":  # by its name, half of the time goes into finding the codec
+            return codecs.utf_16_le_decode(raw, "strict", True)[0]
         text = raw.decode(encoding)
     except UnicodeDecodeError:
         return Text(raw.decode(encoding, "replace"), raw)
