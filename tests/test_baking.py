@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from bunraku.model import (
     Geometry,
     IkChain,
     IkLink,
+    MaterialBind,
     Mesh,
     MorphBind,
     MorphTarget,
@@ -155,6 +157,27 @@ def test_glb_says_what_it_leaves_out(corpus: Path, tmp_path: Path) -> None:
     baked = bake(Stage(fox, "Run"), tmp_path / "run.glb", method="dqs")
     assert [note.code for note in baked.notes] == ["clips-left-out", "method-not-stored"]
     assert "'Survey', 'Walk'" in baked.notes[0].message
+
+
+def test_glb_says_which_looks_it_leaves_out(tmp_path: Path) -> None:
+    puppet = bunraku.make_puppet(0.5)
+    binds = (MaterialBind(0, "base_color", (1.0, 0.0, 0.0, 1.0)),)
+    faces = (Expression("blush", binds), Expression("never", binds), Expression("bare"))
+    clip = Clip(
+        "",
+        (
+            Track("blush", "expression", [0, 1], [[0], [0.5]]),
+            Track("bare", "expression", [0, 1], [[0], [1]]),
+            Track("", "visible", [0, 0.5], [[1], [0]], "STEP"),
+        ),
+    )
+    stage = Stage(replace(puppet, expressions=faces), clip)
+    notes = bake(stage, tmp_path / "a.glb").notes
+    said = {note.code: note.message for note in notes}
+    assert said["paint-left-out"].endswith("were not written: 'blush'")
+    assert "visibility-left-out" in said
+    shown = bake(Stage(puppet, 0), tmp_path / "b.glb").notes
+    assert {note.code for note in shown}.isdisjoint({"paint-left-out", "visibility-left-out"})
 
 
 def test_a_long_bake_stays_within_its_working_set(stage: Stage, tmp_path: Path) -> None:

@@ -13,10 +13,11 @@ import numpy.typing as npt
 from bunraku.errors import Note, RigError, UnsupportedError
 from bunraku.formats import save, save_clip
 from bunraku.formats.cache import Faces, write_npy, write_npz, write_obj, write_pc2
-from bunraku.model import Character, Pose, Track
+from bunraku.model import Character, MaterialBind, Pose, Track, UvBind
 from bunraku.model.arrays import Float32, Float64
 from bunraku.motion import clip_from_pose
 from bunraku.posing import resolved
+from bunraku.posing.expressions import effective_weights
 from bunraku.skinning import Method
 from bunraku.stage import Deformation, Stage
 
@@ -131,11 +132,11 @@ def _bake_clip(
     character = stage.character
     name = stage.clip.name if stage.clip is not None else "rest"
     pose = stage.pose(times)
+    motion_only = out.suffix.lower() in (".vmd", ".bvh")
+    notes = [] if motion_only else list(_unsaid(character, pose, out))
     if out.suffix.lower() != ".vmd":  # the others know neither expressions nor rigs
         pose = resolved(character, pose)
     clip = clip_from_pose(pose, times, character, name)
-    notes = []
-    motion_only = out.suffix.lower() in (".vmd", ".bvh")
     left_out = [other.name for other in character.clips if other is not stage.clip]
     if left_out and not motion_only:
         listed = ", ".join(repr(other) for other in left_out)
@@ -152,6 +153,23 @@ def _bake_clip(
     progress(len(times), len(times))
     working_set = len(times) * len(character.skeleton) * 80
     return Baked((out,), len(times), stage.vertex_count, method, working_set, tuple(notes))
+
+
+def _unsaid(character: Character, pose: Pose, out: Path) -> Iterator[Note]:
+    """What of a motion's looks is no part of an animation of nodes and morphs."""
+    shows = effective_weights(character, pose.expressions).any(axis=0)
+    painting = [
+        expression.name
+        for expression, on in zip(character.expressions, shows, strict=True)
+        if on and any(isinstance(bind, MaterialBind | UvBind) for bind in expression.binds)
+    ]
+    if painting:
+        names = ", ".join(map(repr, painting[:5])) + (" …" if len(painting) > 5 else "")
+        message = f"changes of materials and texture coordinates were not written: {names}"
+        yield Note("paint-left-out", message, str(out))
+    if not pose.visible.all():
+        message = "the motion hides the character at times, which was not written"
+        yield Note("visibility-left-out", message, str(out))
 
 
 def _switches(pose: Pose, times: Float64, character: Character) -> Iterator[Track]:
