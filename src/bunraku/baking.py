@@ -157,7 +157,7 @@ def _bake_clip(
 
 def _unsaid(character: Character, pose: Pose, out: Path) -> Iterator[Note]:
     """What of a motion's looks is no part of an animation of nodes and morphs."""
-    shows = effective_weights(character, pose.expressions).any(axis=0)
+    shows = np.any(effective_weights(character, pose.expressions), axis=0).tolist()
     painting = [
         expression.name
         for expression, on in zip(character.expressions, shows, strict=True)
