@@ -14,11 +14,12 @@ import numpy as np
 
 from bunraku.errors import BunrakuError, FormatError, RigError
 from bunraku.formats.gltf.accessors import AccessorReader
+from bunraku.formats.gltf.checks import is_finite_number
+from bunraku.formats.gltf.context import KINDS, Context, Place
 from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.gltf.node_rules import TRS, parents_of
 from bunraku.formats.gltf.read_animations import AnimationReader
 from bunraku.formats.gltf.read_meshes import MeshReader
-from bunraku.formats.gltf.schema import KINDS, Context, Place, is_finite_number
 from bunraku.formats.gltf.uri import decode_data_uri, is_data_uri, read_local
 from bunraku.model import Attachment, Character, Clip, Image, Material, Scene, Skeleton, Skin
 from bunraku.model.arrays import Float64

@@ -9,7 +9,7 @@ import re
 from typing import Any
 
 from bunraku.errors import FormatError
-from bunraku.formats.gltf.schema import Context, Place, spell
+from bunraku.formats.gltf.context import Context, Place, spell
 
 Tree = dict[str, Any]
 

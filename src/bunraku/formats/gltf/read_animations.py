@@ -11,8 +11,8 @@ import numpy as np
 
 from bunraku.errors import FormatError, RigError
 from bunraku.formats.gltf.accessors import AccessorReader, Float32
+from bunraku.formats.gltf.context import Context, Place, spell
 from bunraku.formats.gltf.node_rules import target_count, unplayable
-from bunraku.formats.gltf.schema import Context, Place, spell
 from bunraku.model import Clip, Path, Track
 from bunraku.model.arrays import Float64
 

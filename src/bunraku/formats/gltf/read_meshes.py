@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from bunraku.errors import FormatError, RigError
 from bunraku.formats.gltf.accessors import AccessorReader, Float32
+from bunraku.formats.gltf.context import Context, Place, spell
 from bunraku.formats.gltf.mesh_rules import semantic
-from bunraku.formats.gltf.schema import Context, Place, spell
 from bunraku.model import Geometry, Mesh, MorphTarget, Part, Topology
 
 Int32 = npt.NDArray[np.int32]

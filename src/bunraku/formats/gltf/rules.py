@@ -9,10 +9,10 @@ import re
 from typing import Any
 
 from bunraku.errors import FormatError, UnsupportedError
+from bunraku.formats.gltf.context import Context, Place, spell
 from bunraku.formats.gltf.layout import INDICES, VERTICES, Layout
 from bunraku.formats.gltf.mesh_rules import check_meshes
 from bunraku.formats.gltf.node_rules import check_animations, check_nodes, check_skins
-from bunraku.formats.gltf.schema import Context, Place, spell
 
 Tree = dict[str, Any]
 

@@ -16,12 +16,12 @@ import numpy as np
 
 from bunraku.errors import Note, UnsupportedError
 from bunraku.formats.gltf.container import BIN_CHUNK, Chunk
+from bunraku.formats.gltf.context import KINDS, Context
 from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.gltf.encoding import BufferBuilder, put
 from bunraku.formats.gltf.from_gltf import character_from_gltf
 from bunraku.formats.gltf.node_rules import parents_of, roots_of
 from bunraku.formats.gltf.rules import DRACO
-from bunraku.formats.gltf.schema import KINDS, Context
 from bunraku.formats.gltf.write_animations import AnimationWriter
 from bunraku.formats.gltf.write_meshes import MeshWriter
 from bunraku.formats.gltf.write_surfaces import patch_image, patch_material, writable_images

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import RigError
+from bunraku.formats.gltf.context import Context, Place
 from bunraku.formats.gltf.encoding import BufferBuilder
 from bunraku.formats.gltf.node_rules import WIDTHS, unplayable
-from bunraku.formats.gltf.schema import Context, Place
 from bunraku.model import Character, Clip, Track, differences
 
 Tree = dict[str, Any]

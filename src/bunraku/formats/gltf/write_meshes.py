@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from bunraku.formats.gltf.context import Context, Place
 from bunraku.formats.gltf.encoding import BufferBuilder, put
 from bunraku.formats.gltf.layout import INDICES, VERTICES
 from bunraku.formats.gltf.mesh_rules import semantic
 from bunraku.formats.gltf.rules import DRACO
-from bunraku.formats.gltf.schema import Context, Place
 from bunraku.model import Geometry, Mesh, MorphTarget, Part, differences
 
 Array = npt.NDArray[Any]

@@ -8,9 +8,9 @@ from __future__ import annotations
 import io
 from typing import Any
 
+from bunraku.formats.gltf.context import Context, Place
 from bunraku.formats.gltf.encoding import BufferBuilder, put
 from bunraku.formats.gltf.from_gltf import TEXTURE_TRANSFORM, WRAPS, wrap_of
-from bunraku.formats.gltf.schema import Context, Place
 from bunraku.model import Image, Material
 from bunraku.model.material import Wrap
 

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from bunraku.formats.gltf.schema import Context, Place, is_finite_number
+from bunraku.formats.gltf.checks import is_finite_number
+from bunraku.formats.gltf.context import Context, Place
 
 Tree = dict[str, Any]
 

@@ -10,7 +10,7 @@ import math
 from typing import Literal, cast
 
 from bunraku.errors import FormatError
-from bunraku.formats.gltf.schema import Context, Place, spell
+from bunraku.formats.gltf.context import Context, Place, spell
 from bunraku.formats.vrm.descent import spans
 from bunraku.formats.vrm.fields import Fields, Tree
 from bunraku.formats.vrm.names import AXES, RANGE_MAPS, THUMBS_OF_0

@@ -12,7 +12,7 @@ import numpy as np
 
 from bunraku.errors import FormatError
 from bunraku.formats.binary import Budget
-from bunraku.formats.gltf.schema import spell
+from bunraku.formats.gltf.context import spell
 from bunraku.formats.vrm.descent import spans
 from bunraku.formats.vrm.fields import Fields, Tree
 from bunraku.model import Collider, Skeleton, Spring, SpringJoint

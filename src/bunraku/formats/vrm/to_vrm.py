@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from bunraku.errors import Note, UnsupportedError
+from bunraku.formats.gltf.context import KINDS, Context
 from bunraku.formats.gltf.document import GltfFile
-from bunraku.formats.gltf.schema import KINDS, Context
 from bunraku.formats.gltf.to_gltf import gltf_from_character
 from bunraku.formats.vrm.fields import Tree
 from bunraku.formats.vrm.from_vrm import VRM_0, VRM_1, character_from_vrm
@@ -279,11 +279,15 @@ class _Writer:
             if was.name != material.name:
                 properties[i] = {**properties[i], "name": material.name}
             vectors = properties[i].get("vectorProperties")
-            colored = isinstance(vectors, dict) and "_Color" in vectors
-            if was.base_color != material.base_color and colored:
+            said = dict(vectors) if isinstance(vectors, dict) else {}
+            if was.base_color != material.base_color and "_Color" in said:
                 red, green, blue, alpha = material.base_color
-                color = [*to_display((red, green, blue)).tolist(), alpha]
-                properties[i] = {**properties[i], "vectorProperties": {**vectors, "_Color": color}}
+                said["_Color"] = [*to_display((red, green, blue)).tolist(), alpha]
+            (x, y), (across, down) = material.uv_offset, material.uv_scale
+            if (was.uv_offset, was.uv_scale) != ((x, y), (across, down)) and "_MainTex" in said:
+                said["_MainTex"] = [x, 1.0 - y - down, across, down]  # Unity's v runs up
+            if said != vectors and said:
+                properties[i] = {**properties[i], "vectorProperties": said}
         if properties != before:
             extension["materialProperties"] = properties
 

@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bunraku.errors import Note, UnsupportedError
+from bunraku.formats.gltf.context import KINDS, Context
 from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.gltf.from_gltf import character_from_gltf
-from bunraku.formats.gltf.schema import KINDS, Context
 from bunraku.formats.gltf.to_gltf import gltf_from_character
 from bunraku.formats.vrm.fields import Fields, Tree
 from bunraku.formats.vrm.names import PRESETS

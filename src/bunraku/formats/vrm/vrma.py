@@ -13,9 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from bunraku.errors import FormatError, RigError
+from bunraku.formats.gltf.context import KINDS, Context, spell
 from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.gltf.from_gltf import character_from_gltf
-from bunraku.formats.gltf.schema import KINDS, Context, spell
 from bunraku.formats.vrm.fields import Fields
 from bunraku.formats.vrm.names import PRESETS
 from bunraku.formats.vrm.read_rig import read_humanoid

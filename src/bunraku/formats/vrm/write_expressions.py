@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from bunraku.formats.gltf.context import Context, Place
 from bunraku.formats.gltf.encoding import put
-from bunraku.formats.gltf.schema import Context, Place
 from bunraku.formats.vrm.fields import Tree
 from bunraku.formats.vrm.names import COLORS, COLORS_OF_0, PRESETS, PRESETS_OF_0
 from bunraku.model import Character, Expression, MaterialBind, MorphBind, differences

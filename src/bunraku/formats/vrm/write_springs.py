@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from bunraku.formats.gltf.context import Context, Place
 from bunraku.formats.gltf.encoding import put
-from bunraku.formats.gltf.schema import Context, Place
 from bunraku.formats.vrm.fields import Tree
 from bunraku.formats.vrm.read_springs import EXTENDED, VIRTUAL_TAIL
 from bunraku.model import Collider, Rig, Skeleton, Spring, SpringJoint
