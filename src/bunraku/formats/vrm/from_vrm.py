@@ -66,9 +66,6 @@ def _extended(character: Character, file: GltfFile, context: Context) -> Charact
     extension = new or old
     if extension is not None:
         is_old = new is None
-        if is_old:
-            materials = _placed_0(character.materials, extension.tree.get("materialProperties"))
-            character = replace(character, materials=materials)
         reader = ExpressionReader(character, budget)
         expressions = (reader.expressions_0 if is_old else reader.expressions_1)(extension)
         rig = replace(rig, look_at=read_look_at(extension, is_old))
@@ -83,24 +80,6 @@ def _extended(character: Character, file: GltfFile, context: Context) -> Charact
     if rig.constraints or rig.springs or rig.colliders or rig.look_at is not None:
         character = replace(character, rig=rig)
     return replace(character, notes=(*character.notes, *context.all_notes()))
-
-
-def _placed_0(materials: tuple[Material, ...], properties: Any) -> tuple[Material, ...]:
-    """Materials with the placement of their texture that 0.x heeds before that of glTF.
-
-    Offset and scale, from the bottom; what else stands there is carried, whatever it is.
-    """
-    placed = list(materials)
-    known = properties if isinstance(properties, list) else []
-    for i, (material, each) in enumerate(zip(materials, known, strict=False)):
-        own = isinstance(each, dict) and each.get("shader") != "VRM_USE_GLTFSHADER"
-        vectors = each.get("vectorProperties") if own else None
-        place = vectors.get("_MainTex") if isinstance(vectors, dict) else None
-        if isinstance(place, list) and len(place) == 4 and all(map(is_finite_number, place)):
-            x, y, across, down = map(float, place)
-            offset = (x, 1.0 - y - down)
-            placed[i] = replace(material, uv_offset=offset, uv_scale=(across, down))
-    return tuple(placed)
 
 
 def _note_shading(file: GltfFile, context: Context) -> None:
