@@ -161,6 +161,13 @@ def test_curves_are_read_by_rows_so_that_the_physics_switch_does_no_harm():
         assert physics_switch(raw).tolist() == [physics != [False]]
 
 
+def test_no_curve_of_the_old_layout_says_that_physics_is_off():
+    curves = [[LINEAR, LINEAR, (0x63, 1, 2, 3), (0x0F, 4, 5, 6)]]
+    raw = encode_bone_curves(curves)
+    assert physics_switch(raw).tolist() == [True]
+    assert bone_curves(raw).tolist() == np.array(curves).tolist()
+
+
 def test_the_rows_of_a_bone_curve_are_shifted():
     curves = np.arange(16).reshape(1, 4, 4)  # channel k: 4k, 4k + 1, 4k + 2, 4k + 3
     rows = encode_bone_curves(curves).reshape(4, 16)

@@ -25,6 +25,7 @@ from bunraku.formats.mmd import (
     clip_from_vmd,
     clip_from_vpd,
     encode_bone_curves,
+    physics_switch,
     pmx_from_character,
     read_vmd,
     read_vpd,
@@ -230,11 +231,56 @@ def test_a_changed_motion_keeps_camera_light_and_shadow():
     file = read_vmd(b"".join(vmd_sections()))
     clip = clip_from_vmd(file)
     made, notes = vmd_from_clip(replace(clip, tracks=clip.tracks[:1]))
-    assert [note.code for note in notes] == ["physics-switch-dropped"]
+    assert notes == ()
+    assert physics_switch(made.bones["interpolation"]).tolist() == [False, False]
     assert made.model_name == file.model_name
     for section in ("cameras", "lights", "shadows"):
         np.testing.assert_array_equal(getattr(made, section), getattr(file, section))
     assert len(made.morphs) == len(made.properties) == 0
+
+
+def switched(name: str, *switches: tuple[int, bool]) -> np.ndarray[Any, Any]:
+    """Keys that do nothing but switch the physics of a bone."""
+    keys = np.concatenate([key(name, frame, (frame + 1, 0, 0)) for frame, _ in switches])
+    on = [each for _, each in switches]
+    keys["interpolation"] = encode_bone_curves([STRAIGHT] * len(keys), on)
+    return keys
+
+
+def test_a_changed_motion_keeps_the_switches_of_physics():
+    file = motion(
+        switched("髪", (0, True), (10, False), (20, False), (30, True)),
+        switched("頭", (0, True), (30, True)),
+    )
+    clip = clip_from_vmd(file)
+
+    def saved(times: list[float]) -> tuple[list[bool], list[str]]:
+        moves = [Track(n, "rotation", times, [TURN] * len(times)) for n in ("髪", "頭", "腰")]
+        made, notes = vmd_from_clip(replace(clip, tracks=tuple(moves)))
+        again = read_vmd(vmd_bytes(made)).bones
+        on = physics_switch(again["interpolation"])
+        assert (bone_curves(again["interpolation"]) == LINEAR).all()
+        names = again["name"]
+        found = {n: on[names == n.encode("cp932")].tolist() for n in ("髪", "頭", "腰")}
+        assert all(found["頭"] + found["腰"])
+        return found["髪"], [str(note) for note in notes]
+
+    # a key in between has what the last one said
+    assert saved([0, 0.5 / 3, 10 / 30, 0.5, 1, 2]) == ([True, True, False, False, True, True], [])
+    moved = "2 keys that switch a bone's physics are gone; its next key does, if there is one"
+    assert saved([0, 0.5]) == ([True, False], [f"{moved} [physics-switch-moved]"])
+    assert saved([1 / 30])[0] == [True]
+    nobody = replace(clip, tracks=(Track("頭", "rotation", [0], [TURN]),))
+    assert [note.code for note in vmd_from_clip(nobody)[1]] == ["physics-switch-moved"]
+
+
+def test_the_switch_in_one_frame_is_that_of_its_last_key():
+    file = motion(switched("髪", (0, False), (0, True), (5, False), (5, True), (5, False)))
+    clip = clip_from_vmd(file)
+    made, notes = vmd_from_clip(replace(clip, tracks=(replace(clip.tracks[1]),), notes=()))
+    assert notes == ()
+    assert made.bones["frame"].tolist() == [0, 5]
+    assert physics_switch(made.bones["interpolation"]).tolist() == [True, False]
 
 
 def test_a_motion_made_anew_says_the_same():

@@ -19,10 +19,11 @@ import numpy.typing as npt
 
 from bunraku.errors import Note, UnsupportedError
 from bunraku.formats.mmd.from_vmd import LARGEST, clip_from_vmd, clip_from_vpd
+from bunraku.formats.mmd.held_switches import hold_switches
 from bunraku.formats.mmd.space import FRAME_RATE, mirrored_rotations, units
 from bunraku.formats.mmd.text import decode_text
 from bunraku.formats.mmd.vmd import BONE_KEY, IK_STATE, MORPH_KEY, PropertyKey, VmdFile
-from bunraku.formats.mmd.vmd_curves import LINEAR, encode_bone_curves, physics_switch
+from bunraku.formats.mmd.vmd_curves import LINEAR, encode_bone_curves
 from bunraku.formats.mmd.vpd import VpdBone, VpdFile, VpdMorph
 from bunraku.formats.mmd.write_bones import bone_name
 from bunraku.formats.mmd.write_mesh import turned
@@ -43,9 +44,9 @@ def vmd_from_clip(
     """The document of a motion, and notes on what it cannot hold.
 
     A motion that was read from a VMD and not changed gives that document; a changed one keeps
-    its camera, light and shadow. Names are cut to their 15 bytes of cp932; all four rows of
-    interpolation are filled. STEP tracks of bones and morphs get a second key, one frame before
-    the next.
+    its camera, light, shadow and physics switches, at their frames. Names are cut to their 15
+    bytes of cp932; all four rows of interpolation are filled. STEP tracks of bones and morphs get
+    a second key, one frame before the next.
 
     Args:
         clip: the motion.
@@ -67,19 +68,17 @@ def vmd_from_clip(
         if not differences(replace(clip_from_vmd(document), name=clip.name), clip):
             return document, ()
         base = document
-        if len(base.bones) and not physics_switch(base.bones["interpolation"]).all():
-            notes.append(
-                Note("physics-switch-dropped", "keys that switch physics off are not kept")
-            )
     elif character is not None:
         model = character.name.encode(CP932, "replace").decode(CP932)
         base = replace(base, model_name=model)
     targets = _Targets(clip, character, notes)
-    bones = [_bone_keys(clip, name, moves) for name, moves in targets.bones()]
+    each = [_bone_keys(clip, name, moves) for name, moves in targets.bones()]
+    bones = np.concatenate([np.empty(0, BONE_KEY), *each])
+    notes += hold_switches(bones, base)
     morphs = [_morph_keys(clip, name, track) for name, track in targets.morphs()]
     made = replace(
         base,
-        bones=np.concatenate([np.empty(0, BONE_KEY), *bones]),
+        bones=bones,
         morphs=np.concatenate([np.empty(0, MORPH_KEY), *morphs]),
         properties=tuple(_property_keys(clip, targets)),
         sections=6,

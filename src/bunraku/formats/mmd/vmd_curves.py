@@ -61,7 +61,8 @@ def encode_bone_curves(curves: npt.ArrayLike, physics: npt.ArrayLike | None = No
 
     Args:
         curves: (N, 4, 4) channels X, Y, Z, rotation; x1, y1, x2, y2 of 0..127.
-        physics: (N,) the switch of current MMD; None writes the layout before 7.40.
+        physics: (N,) the switch of current MMD; None writes the layout before 7.40, which
+            has none, and in which nothing may look like one that is off.
 
     Raises:
         FormatError: another shape, or values outside 0..127.
@@ -71,9 +72,19 @@ def encode_bone_curves(curves: npt.ArrayLike, physics: npt.ArrayLike | None = No
     rows = np.zeros((len(first), 4, 16), np.uint8)
     for k in range(4):
         rows[:, k, : 16 - k] = first[:, k:]
+    encoded = rows.reshape(-1, 64)
     if physics is not None:
-        rows[:, 0, 2:4] = np.where(np.asarray(physics, bool)[:, None], 0, PHYSICS_OFF)
-    return rows.reshape(-1, 64)
+        return encode_switches(encoded, physics)
+    off = ~physics_switch(encoded)  # by chance: it is the curves that say so
+    encoded[off, 2:4] = 0
+    return encoded
+
+
+def encode_switches(interpolation: Array, physics: npt.ArrayLike) -> Array:
+    """(N, 64) bytes of bone keys with the switches (N,) of current MMD in their first rows."""
+    switched = np.array(interpolation)
+    switched[:, 2:4] = np.where(np.asarray(physics, bool)[:, None], 0, PHYSICS_OFF)
+    return switched
 
 
 def camera_curves(interpolation: Array) -> Array:
