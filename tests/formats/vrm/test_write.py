@@ -161,12 +161,25 @@ def test_a_vrm_saved_as_glb_stays_one(tmp_path: Path):
 def test_materials_of_0_x_are_told_by_name_and_shaded_by_unity():
     sketch = rich_0()
     properties = [
-        {"name": "skin", "shader": "VRM/MToon", "vectorProperties": {"_Color": [1, 1, 1, 1]}},
-        {"name": "eyes", "shader": "VRM/MToon", "vectorProperties": {"_Color": [1, 1, 1, 1]}},
+        {
+            "name": name,
+            "shader": "VRM/MToon",
+            "vectorProperties": {"_Color": [1, 1, 1, 1], "_MainTex": [0, 0, 1, 1]},
+        }
+        for name in ("skin", "eyes")
     ]
     sketch.tree["extensions"]["VRM"]["materialProperties"] = properties
+    sketch.tree["images"] = [{"uri": "data:image/png;base64,iVBORw0KGgo="}]
+    sketch.tree["textures"] = [{"source": 0}]
+    sketch.tree["materials"][0]["pbrMetallicRoughness"] = {"baseColorTexture": {"index": 0}}
     character = read(sketch)
-    skin = replace(character.materials[0], name="fur", base_color=(0.5, 0.0, 1.0, 0.25))
+    skin = replace(
+        character.materials[0],
+        name="fur",
+        base_color=(0.5, 0.0, 1.0, 0.25),
+        uv_offset=(0.5, -3.25),
+        uv_scale=(2.0, 4.0),
+    )
     hat = replace(skin, name="hat")
     materials = (skin, *character.materials[1:], hat)
     after = json_of(replace(character, materials=materials))["extensions"]["VRM"]
@@ -175,6 +188,7 @@ def test_materials_of_0_x_are_told_by_name_and_shaded_by_unity():
     fur, eyes = after["materialProperties"]
     assert (fur["name"], fur["shader"]) == ("fur", "VRM/MToon")
     np.testing.assert_allclose(fur["vectorProperties"]["_Color"], [0.735357, 0, 1, 0.25], atol=1e-6)
+    assert fur["vectorProperties"]["_MainTex"] == [0.5, 0.25, 2, 4]  # 1 + 3.25 − 4: v runs up
     assert eyes == properties[1]
 
 
