@@ -12,7 +12,6 @@
 namespace bunraku::posed {
 namespace {
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kStep = 0x1p-24f;       // half a unit in the last place of 1
 // Intervals of weights bound lanes better than the union of boxes where few joints share the
 // vertices evenly; the intersection of both is taken, so these only save time.

@@ -191,6 +191,13 @@ struct Numbers<Op, T> {
   using To = typename Op::To;
 };
 
+template <std::size_t N>
+constexpr int widest(const int (&widths)[N]) {
+  int most = 0;
+  for (const int width : widths) most = width > most ? width : most;
+  return most;
+}
+
 // `Op` has kInputs and kOutputs, numbers per element of each, and
 //   template <class T> static Mask<T> apply(const Vector<T>* in, Vector<T>* out, int option)
 // over all numbers of the inputs and outputs, in order. It returns the lanes without an answer.
@@ -208,9 +215,6 @@ struct Elementwise {
 
   static constexpr int input_start(int i) { return i == 0 ? 0 : input_start(i - 1) + Op::kInputs[i - 1]; }
   static constexpr int output_start(int i) { return i == 0 ? 0 : output_start(i - 1) + Op::kOutputs[i - 1]; }
-  static constexpr int widest_output(int o = 0, int width = 0) {
-    return o == kOutputCount ? width : widest_output(o + 1, Op::kOutputs[o] > width ? Op::kOutputs[o] : width);
-  }
 
   // Whether load_group reads a number more than there is of some input.
   static constexpr bool reads_over(int i = 0) {
@@ -267,7 +271,7 @@ struct Elementwise {
   }
 
   template <class T>
-  using Sinks = Sink<widest_output() * kTile * static_cast<int>(sizeof(To<T>))>[kOutputCount];
+  using Sinks = Sink<widest(Op::kOutputs) * kTile * static_cast<int>(sizeof(To<T>))>[kOutputCount];
 
   template <class T, int O = 0>
   BUNRAKU_LANES static void lay_down(Sinks<T>& sinks, int element, const Vector<T>* out) {

@@ -7,6 +7,8 @@
 
 #if defined(__SSE2__)
 #include <immintrin.h>
+#elif defined(__ARM_NEON)
+#include <arm_neon.h>
 #endif
 
 namespace bunraku::BUNRAKU_LEVEL::rotation {
@@ -85,14 +87,17 @@ BUNRAKU_LANES Vector<double> root(const Vector<double>& v) { return _mm256_sqrt_
 #elif defined(__SSE2__)
 BUNRAKU_LANES Vector<float> root(const Vector<float>& v) { return _mm_sqrt_ps(v); }
 BUNRAKU_LANES Vector<double> root(const Vector<double>& v) { return _mm_sqrt_pd(v); }
+#elif defined(__aarch64__)
+BUNRAKU_LANES Vector<float> root(const Vector<float>& v) { return vsqrtq_f32(v); }
+BUNRAKU_LANES Vector<double> root(const Vector<double>& v) { return vsqrtq_f64(v); }
 #else
 BUNRAKU_LANES Vector<float> root(const Vector<float>& v) {
-  Vector<float> r;
+  Vector<float> r{};
   for (int l = 0; l < Lanes<float>::kCount; ++l) r[l] = __builtin_sqrtf(v[l]);
   return r;
 }
 BUNRAKU_LANES Vector<double> root(const Vector<double>& v) {
-  Vector<double> r;
+  Vector<double> r{};
   for (int l = 0; l < Lanes<double>::kCount; ++l) r[l] = __builtin_sqrt(v[l]);
   return r;
 }

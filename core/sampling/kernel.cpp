@@ -92,11 +92,11 @@ inline Vector4 curve_height(const double* const curve[4], Vector4 u) {
   for (int step = 0; step < kSteps && any(busy); ++step) {
     const Vector4 excess = ((a * s + b) * s + c) * s - u;
     const Vector4 slope = (3.0 * a * s + 2.0 * b) * s + c;
-    low = (excess < 0.0) & busy ? s : low;
-    high = (excess > 0.0) & busy ? s : high;
+    low = ((excess < 0.0) & busy) ? s : low;
+    high = ((excess > 0.0) & busy) ? s : high;
     const Vector4 change = excess / slope;  // infinite or NaN where the slope vanishes
     const Vector4 aimed = s - change;
-    const Vector4 next = (aimed > low) & (aimed < high) ? aimed : 0.5 * (low + high);
+    const Vector4 next = ((aimed > low) & (aimed < high)) ? aimed : 0.5 * (low + high);
     const Vector4 size = change < 0.0 ? -change : change;
     busy &= (excess != 0.0) & ~((size <= kExact * s) | (high - low <= kExact * high));
     s = busy ? next : s;
@@ -104,7 +104,7 @@ inline Vector4 curve_height(const double* const curve[4], Vector4 u) {
   const Vector4 d = 3.0 * y1, f = 3.0 * (y2 - y1) - d, e = 1.0 - d - f;
   const Vector4 height = ((e * s + f) * s + d) * s;
   // A straight line is the time itself, and a time on a key 0.
-  return ((x1 == y1) & (x2 == y2)) | (u == 0.0) ? u : height;
+  return (((x1 == y1) & (x2 == y2)) | (u == 0.0)) ? u : height;
 }
 
 // sin(x) / x of x² for |x| ≤ π/2: the Taylor series, whose first term left out is 8e-19.

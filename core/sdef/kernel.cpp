@@ -147,7 +147,7 @@ void bend(const SdefJob& job, std::int64_t batch, std::int64_t begin, std::int64
   const std::int64_t first = batch * kLanes;
   const int frames = frames_in(job, batch);
   Motion motion;
-  V v[3], moved[3];
+  V v[3]{}, moved[3];
   for (std::int64_t i = begin; i < end; ++i) {
     if (i < vertices.spherical_count) {
       spherical(vertices.spherical[i], joints, motion);

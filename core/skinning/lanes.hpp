@@ -41,8 +41,10 @@ BUNRAKU_INLINE Vec sqrt(const Vec& v) {
   return _mm256_sqrt_ps(v);
 #elif defined(__SSE2__)
   return _mm_sqrt_ps(v);
+#elif defined(__aarch64__)
+  return vsqrtq_f32(v);
 #else
-  Vec r;
+  Vec r{};
   for (int i = 0; i < kLanes; ++i) r[i] = __builtin_sqrtf(v[i]);
   return r;
 #endif

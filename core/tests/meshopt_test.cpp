@@ -211,8 +211,10 @@ TEST(meshopt_hostile_streams_are_decoded_or_refused) {
 TEST(meshopt_filters_survive_any_bytes) {
   Draw draw(11);
   std::size_t filtered = 0;
-  for (const auto& [name, stride] : {std::pair{"OCTAHEDRAL", 4}, {"OCTAHEDRAL", 8}, {"QUATERNION", 8},
-                                     {"EXPONENTIAL", 4}, {"COLOR", 4}, {"COLOR", 8}}) {
+  for (const auto& filter : {std::pair{"OCTAHEDRAL", 4}, {"OCTAHEDRAL", 8}, {"QUATERNION", 8},
+                             {"EXPONENTIAL", 4}, {"COLOR", 4}, {"COLOR", 8}}) {
+    const char* const name = filter.first;  // clang 14 lets no lambda hold a structured binding
+    const int stride = filter.second;
     for (int round = 0; round < 3000; ++round) {
       Bytes element;
       draw.bytes(element, static_cast<std::size_t>(stride));
