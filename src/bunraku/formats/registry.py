@@ -210,6 +210,12 @@ def load(path: str | os.PathLike[str]) -> Character:
         FormatError: the file is malformed; the message names place, expected and found.
         UnsupportedError: a format, or a required feature of it, that Bunraku does not read.
         OSError: the file cannot be opened.
+
+    >>> import bunraku, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     notes = bunraku.save(bunraku.make_puppet(0.5), f"{folder}/doll.glb")
+    ...     bunraku.load(f"{folder}/doll.glb").skeleton.names[:3]
+    ('root', 'hips', 'spine')
     """
     file = Path(path)
     reader = recognised(file).load
@@ -219,7 +225,14 @@ def load(path: str | os.PathLike[str]) -> Character:
 
 
 def load_clips(path: str | os.PathLike[str]) -> tuple[Clip, ...]:
-    """Read only the motions of a file; errors as for `load`."""
+    """Read only the motions of a file; errors as for `load`.
+
+    >>> import bunraku, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     notes = bunraku.save(bunraku.make_puppet(0.5), f"{folder}/doll.glb")
+    ...     [clip.name for clip in bunraku.load_clips(f"{folder}/doll.glb")]
+    ['bow and offer']
+    """
     file = Path(path)
     reader = recognised(file).load_clips
     if reader is None:
@@ -236,6 +249,12 @@ def save(character: Character, path: str | os.PathLike[str]) -> tuple[Note, ...]
     Raises:
         UnsupportedError: a suffix Bunraku does not write.
         OSError: the file cannot be written.
+
+    >>> import bunraku, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     notes = bunraku.save(bunraku.make_puppet(0.5), f"{folder}/doll.pmx")
+    >>> notes[0].code
+    'clips-dropped'
     """
     file = Path(path)
     form = _by_suffix(file)
@@ -260,6 +279,13 @@ def save_clip(
         UnsupportedError: a suffix that Bunraku writes no motions to, or keys that the format
             has no way to say; the message says how to get others.
         OSError: the file cannot be written.
+
+    >>> import bunraku, tempfile
+    >>> nod = bunraku.Clip("nod", (bunraku.Track("頭", "rotation", [0], [[0.6, 0, 0, 0.8]]),))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     notes = bunraku.save_clip(nod, f"{folder}/nod.vmd")
+    ...     bunraku.load_clips(f"{folder}/nod.vmd")[0].tracks[0].target
+    '頭'
     """
     file = Path(path)
     form = _by_suffix(file)

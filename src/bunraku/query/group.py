@@ -27,6 +27,11 @@ class PosedGroup:
     Attributes:
         members: as given.
         first: (M + 1,) the first triangle of each, and the number of all.
+
+    >>> near, far = (Bvh([[0, 0, z], [1, 0, z], [0, 1, z]], [[0, 1, 2]]) for z in (2, 1))
+    >>> hits = PosedGroup([far, near]).closest_hit([0.25, 0.25, 5], [0, 0, -1])
+    >>> hits.t, hits.primitive
+    (array(3., dtype=float32), array(1, dtype=int32))
     """
 
     def __init__(self, members: Sequence[Posed | Bvh]) -> None:

@@ -65,6 +65,9 @@ def read_gltf(source: str | os.PathLike[str] | Buffer, *, name: str = "") -> Glt
         FormatError: the content is malformed or contradicts itself.
         UnsupportedError: another glTF version, or a required extension Bunraku does not know.
         OSError: the path cannot be read.
+
+    >>> read_gltf(b'{"asset": {"version": "2.0"}, "nodes": [{"name": "root"}]}').json["nodes"]
+    [{'name': 'root'}]
     """
     folder = None
     if isinstance(source, str | os.PathLike):

@@ -43,6 +43,11 @@ def character_from_gltf(file: GltfFile) -> Character:
         FormatError: data that contradict themselves (indices out of range, times that run
             back, positions that are not numbers, more data than the file may ask for).
         UnsupportedError: compressed data for which this installation has no decoder.
+
+    >>> from bunraku.formats.gltf import read_gltf
+    >>> file = read_gltf(b'{"asset": {"version": "2.0"}, "nodes": [{"translation": [0, 1, 0]}]}')
+    >>> character_from_gltf(file).skeleton.translations
+    array([[0., 1., 0.]])
     """
     reader = AccessorReader(file)
     context = _context(file)

@@ -36,6 +36,10 @@ def gltf_from_character(character: Character) -> tuple[GltfFile, tuple[Note, ...
     Indices of nodes, meshes, skins, materials and images stay what they are. A character that
     has fewer of them than its document is written from scratch (noted): opaque data of the
     document would refer to the wrong ones.
+
+    >>> file, notes = gltf_from_character(Character(Skeleton(("root", "tip"), [-1, 0])))
+    >>> file.json["nodes"]
+    [{'name': 'root', 'children': [1]}, {'name': 'tip'}]
     """
     base, baseline, notes = _baseline(character)
     if base is not None and not _differ(baseline, character):
