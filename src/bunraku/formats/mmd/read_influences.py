@@ -27,7 +27,7 @@ def read_influences(vertices: PmxVertices, notes: list[Note]) -> tuple[Array, Ar
     joints = vertices.bones
     weights = vertices.weights.astype(np.float64)
     place = "vertices"
-    odd = ~(weights >= 0) | np.isinf(weights)
+    odd = ~((weights >= 0) & (weights < np.inf))
     if odd.any():
         message = (
             f"{int(odd.any(axis=1).sum())} vertices have weights that are below 0 or no numbers"
@@ -38,8 +38,8 @@ def read_influences(vertices: PmxVertices, notes: list[Note]) -> tuple[Array, Ar
     if nobody.any():
         message = f"{int(nobody.any(axis=1).sum())} vertices give weight to no bone; it is dropped"
         notes.append(Note("weight-without-bone", message, place))
-    weights[joints < 0] = 0
-    sums = weights.sum(axis=1)
+        weights[nobody] = 0
+    sums = weights[:, 0] + weights[:, 1] + weights[:, 2] + weights[:, 3]
     off = (np.abs(sums - 1) > TOLERANCE) & (sums > 0)
     if off.any():
         worst = sums[off][np.argmax(np.abs(sums[off] - 1))]
@@ -52,10 +52,10 @@ def read_influences(vertices: PmxVertices, notes: list[Note]) -> tuple[Array, Ar
     if (sums == 0).any():
         message = f"{int((sums == 0).sum())} vertices are held by no bone"
         notes.append(Note("weights-zero", message, place))
-    used = np.flatnonzero(weights.any(axis=0))
-    width = max(int(used[-1]) + 1 if used.size else 1, 2 if len(vertices.sdef) else 1)
+    used = [k for k in range(4) if weights[:, k].any()]
+    width = max(used[-1] + 1 if used else 1, 2 if len(vertices.sdef) else 1)
     kept = weights[:, :width].astype(np.float32)
-    return np.where(kept > 0, joints[:, :width], 0).astype(np.int32), kept
+    return np.where(kept > 0, joints[:, :width], np.int32(0)), kept
 
 
 def read_spherical(vertices: PmxVertices, notes: list[Note]) -> SphericalBlend | None:

@@ -144,9 +144,9 @@ def _usable(
     indices = offsets[(offsets.dtype.names or ("",))[0]]
     good = (indices >= (-1 if all_ else 0)) & (indices < count)
     numbers = np.isfinite(offsets[values])
-    good &= numbers if numbers.ndim == 1 else numbers.all(axis=1)
-    if good.all():
+    if good.all() and numbers.all():
         return offsets
+    good &= numbers if numbers.ndim == 1 else numbers.all(axis=1)
     message = f"{int((~good).sum())} of {len(offsets)} offsets of {morph.name[:60]!r} lead nowhere"
     notes.append(Note("morph-offsets-dropped", message + " or are no numbers; left out", place))
     kept: Array = offsets[good]

@@ -31,12 +31,14 @@ def mirrored(vectors: npt.ArrayLike) -> Array:
 
 def metres(points: npt.ArrayLike) -> Array:
     """Points and offsets (…, 3) of MMD in the model's space."""
-    return mirrored(points) * METRES
+    result: Array = np.asarray(points, np.float64) * (METRES * _POINT) + 0.0
+    return result
 
 
 def units(points: npt.ArrayLike) -> Array:
     """Points and offsets (…, 3) of the model in MMD's space."""
-    return mirrored(points) / METRES
+    result: Array = np.asarray(points, np.float64) / (METRES * _POINT) + 0.0
+    return result
 
 
 def mirrored_rotations(quaternions: npt.ArrayLike) -> Array:
