@@ -94,6 +94,8 @@ class PmxLists:
     def rows(self, fields: Fields, starts: Array) -> Iterator[Any]:
         """The fields of each record, or the one field that there is; None where it has none."""
         there = starts >= 0
+        if not there.any():
+            return repeat(None, len(starts))
         columns = self.columns(fields, starts[there])
         found = iter(columns[0] if len(columns) == 1 else zip(*columns, strict=True))
         return (next(found) if each else None for each in there.tolist())

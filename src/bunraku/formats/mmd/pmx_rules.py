@@ -91,7 +91,7 @@ def _bone_references(bone: PmxBone) -> Iterator[tuple[str, int]]:
 def _other_references(file: PmxFile) -> Iterator[tuple[str, str, Sequence[int], int]]:
     """Place, what is referred to, indices and how many of that there are.
 
-    Of a morph only the lowest and the highest index, unless one of them is wrong.
+    Without the morphs of a kind of which all indices are right: looking at each takes longer.
     """
     counts = {
         "vertex": len(file.vertices),
@@ -107,10 +107,15 @@ def _other_references(file: PmxFile) -> Iterator[tuple[str, str, Sequence[int], 
         yield f"materials[{i}]", "texture", textures, len(file.textures)
     tails = [bone.tail for bone in file.bones if isinstance(bone.tail, int)]
     yield "bones", "tail", tails, counts["bone"]
+    indices: dict[str, list[tuple[int, Array]]] = {}
     for i, morph in enumerate(file.morphs):
         kind = index_of(morph.kind)
-        if len(morph.offsets):
-            yield f"morphs[{i}]", kind, _extremes(morph.offsets[kind], counts[kind]), counts[kind]
+        indices.setdefault(kind, []).append((i, morph.offsets[kind]))
+    for kind, morphs in indices.items():
+        together = np.concatenate([each for _, each in morphs])
+        if together.size and (together.min() < -1 or together.max() >= counts[kind]):
+            for i, each in morphs:
+                yield f"morphs[{i}]", kind, each.tolist(), counts[kind]
     for i, frame in enumerate(file.frames):
         for number, kind in enumerate(("bone", "morph")):
             listed = [index for each, index in frame.elements.tolist() if each == number]
@@ -124,9 +129,3 @@ def _other_references(file: PmxFile) -> Iterator[tuple[str, str, Sequence[int], 
         yield f"soft_bodies[{i}]", "body", soft.anchors["body"].tolist(), counts["body"]
         yield f"soft_bodies[{i}]", "vertex", soft.anchors["vertex"].tolist(), counts["vertex"]
         yield f"soft_bodies[{i}]", "vertex", soft.pins.tolist(), counts["vertex"]
-
-
-def _extremes(indices: Array, count: int) -> list[int]:
-    """The lowest and highest index if both are right, else all of them."""
-    ends = [int(indices.min()), int(indices.max())]
-    return ends if ends[0] >= -1 and ends[1] < count else indices.tolist()
