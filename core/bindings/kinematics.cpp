@@ -9,6 +9,7 @@
 #include <string>
 
 #include "kinematics/kinematics.hpp"
+#include "kinematics/prepare.hpp"
 #include "threads.hpp"
 
 namespace nb = nanobind;
@@ -20,8 +21,8 @@ template <class T, std::size_t N>
 using Array = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 using Indices = Array<const std::int32_t, 1>;
 
-// Node frames a thread should have at least: handing out a range costs about as much as 2000.
-constexpr std::int64_t kGrain = 8192;
+// Node frames a thread should have at least: computing them takes as long as waking it.
+constexpr std::int64_t kGrain = 1024;
 
 template <class Given>
 void require_shape(const Given& array, std::initializer_list<std::size_t> shape, const char* name) {
@@ -65,25 +66,29 @@ void global_transforms(const HierarchyKernel<T>& kernel, const Array<const T, 3>
   require_shape(order, {nodes}, "order");
   require_shape(out, {frames, nodes, 3, 4}, "out");
   require_order(parents, order);
+  const HierarchyPlan plan = plan_hierarchy(parents.data(), order.data(), static_cast<std::int32_t>(nodes));
   const HierarchyJob<T> job{translations.data(),
                             rotations.data(),
                             scales.data(),
-                            parents.data(),
-                            order.data(),
+                            plan.steps.data(),
                             static_cast<std::int64_t>(frames),
                             static_cast<std::int64_t>(nodes),
+                            plan.slots,
                             out.data()};
-  const auto scratch_size = static_cast<std::size_t>(job.nodes * kernel.scratch_per_node);
+  const auto bytes = static_cast<std::size_t>(kernel.scratch_size(job.nodes, job.slots)) * sizeof(T);
+  const std::int64_t lanes = kernel.lanes, groups = (job.frames + lanes - 1) / lanes;
+  constexpr std::align_val_t kAligned{64};
   std::atomic<bool> out_of_memory{false};
   {
     const nb::gil_scoped_release released;
-    parallel_for(job.frames, kGrain / std::max<std::int64_t>(job.nodes, 1), [&](std::int64_t begin, std::int64_t end) {
-      const std::unique_ptr<T[]> scratch(new (std::nothrow) T[scratch_size]);
-      if (scratch) {
-        kernel.run(job, begin, end, scratch.get());
-      } else {
+    parallel_for(groups, kGrain / std::max<std::int64_t>(job.nodes * lanes, 1), [&](std::int64_t begin, std::int64_t end) {
+      void* const scratch = ::operator new(bytes, kAligned, std::nothrow);
+      if (scratch == nullptr) {
         out_of_memory = true;  // must not throw on a thread of the pool
+        return;
       }
+      kernel.run(job, begin * lanes, std::min(end * lanes, job.frames), static_cast<T*>(scratch));
+      ::operator delete(scratch, kAligned);
     });
   }
   if (out_of_memory) throw std::bad_alloc();

@@ -1,7 +1,7 @@
 // Forward kinematics with as many frames side by side as a register has lanes.
 
 #include "kinematics/kinematics.hpp"
-#include "kinematics/lanes.hpp"
+#include "vectors.hpp"
 
 namespace bunraku::BUNRAKU_LEVEL {
 namespace {
@@ -31,80 +31,107 @@ inline void compose(const Vector<T> t[4], const Vector<T> q[4], const Vector<T> 
   m[11] = t[2];
 }
 
-// Three numbers of each frame. Loads of four would read one number past the end of the array for
-// its very last vector, which `final` says this is.
-template <class T>
-inline void gather3(const Rows<const T>& rows, bool final, Vector<T> v[4]) {
-  if (final) {
-    T copies[Lanes<T>::kCount][4] = {};
-    for (int l = 0; l < Lanes<T>::kCount; ++l) {
-      for (int i = 0; i < 3; ++i) copies[l][i] = rows[l][i];
-    }
-    Lanes<T>::gather(Rows<const T>{copies[0], 4, Lanes<T>::kCount - 1}, v);
-  } else {
-    Lanes<T>::gather(rows, v);
-  }
-}
-
 // Asks for memory that the next group will use; beyond the end of an array this does nothing. A
 // group's streams, four per lane, are too many for the processor to foresee: for 10 000 frames of
-// 100 joints this raised float32 from 102 to 182 and float64 from 78 to 100 million joints/s.
+// 100 joints this raised float32 from 102 to 182 and float64 from 78 to 100 million joints/s. It
+// costs a tenth where the caches hold the whole job anyway.
+constexpr std::int64_t kNear = 4 << 20;
+
 template <class T>
 inline void ahead(const T* from, int count) {
   for (int i = 0; i < count; i += 64 / static_cast<int>(sizeof(T))) __builtin_prefetch(from + i);
 }
 
-// The frames [first, first + last].
+// The arrays of one group of frames, by lane.
 template <class T>
-inline void group(const HierarchyJob<T>& job, std::int64_t first, int last, T* scratch) {
-  constexpr int kCount = Lanes<T>::kCount;
-  const bool reaches_end = first + last + 1 == job.frames;
-  const std::int64_t start = first * job.nodes;
-  for (std::int64_t i = 0; i < job.nodes; ++i) {
-    const std::int64_t node = job.order[i];
-    const std::int64_t parent = job.parents[node];
-    const std::int64_t at = start + node;
-    const bool final = reaches_end && node == job.nodes - 1;
-    Vector<T> t[4], q[4], s[4], local[12];
-    gather3(Rows<const T>{job.translations + 3 * at, 3 * job.nodes, last}, final, t);
-    Lanes<T>::gather(Rows<const T>{job.rotations + 4 * at, 4 * job.nodes, last}, q);
-    gather3(Rows<const T>{job.scales + 3 * at, 3 * job.nodes, last}, final, s);
-    compose<T>(t, q, s, local);
+struct Group {
+  static constexpr int kCount = Lanes<T>::kCount;
+  const T *translations[kCount], *rotations[kCount], *scales[kCount];
+  T* globals[kCount];
 
-    // The next group's frames follow in memory; one node's share of them at a time.
-    const std::int64_t next = start + (job.nodes + i) * kCount;
-    ahead(job.translations + 3 * next, 3 * kCount);
-    ahead(job.rotations + 4 * next, 4 * kCount);
-    ahead(job.scales + 3 * next, 3 * kCount);
-    ahead(job.globals + 12 * next, 12 * kCount);
-
-    T* const kept = scratch + node * 12 * kCount;
-    for (int row = 0; row < 3; ++row) {
-      Vector<T> out[4];
-      if (parent < 0) {
-        for (int c = 0; c < 4; ++c) out[c] = local[4 * row + c];
-      } else {
-        Vector<T> p[4];
-        for (int c = 0; c < 4; ++c) {
-          p[c] = load<Vector<T>>(scratch + (12 * parent + 4 * row + c) * kCount);
-        }
-        for (int c = 0; c < 4; ++c) {
-          out[c] = p[0] * local[c] + p[1] * local[4 + c] + p[2] * local[8 + c];
-        }
-        out[3] += p[3];
-      }
-      for (int c = 0; c < 4; ++c) store(kept + (4 * row + c) * kCount, out[c]);
-      Lanes<T>::scatter(out, Rows<T>{job.globals + 12 * at + 4 * row, 12 * job.nodes, last});
+  // The frames [first, first + last]; lanes beyond repeat the last. Three numbers are loaded as
+  // four: the last frame of all is copied to where there is one more.
+  Group(const HierarchyJob<T>& job, std::int64_t first, int last, T* copies) {
+    for (int l = 0; l < kCount; ++l) {
+      const std::int64_t at = (first + (l < last ? l : last)) * job.nodes;
+      translations[l] = job.translations + 3 * at;
+      rotations[l] = job.rotations + 4 * at;
+      scales[l] = job.scales + 3 * at;
+      globals[l] = job.globals + 12 * at;
     }
+    if (first + last + 1 < job.frames) return;
+    const std::int64_t numbers = 3 * job.nodes;
+    for (std::int64_t i = 0; i < numbers; ++i) {
+      copies[i] = translations[last][i];
+      copies[numbers + 1 + i] = scales[last][i];
+    }
+    copies[numbers] = copies[2 * numbers + 1] = 0;
+    for (int l = last; l < kCount; ++l) {
+      translations[l] = copies;
+      scales[l] = copies + numbers + 1;
+    }
+  }
+};
+
+// The numbers of one node in a table of frames.
+template <class T>
+struct At {
+  T* const* frames;
+  std::int64_t offset;
+
+  T* operator[](int lane) const { return frames[lane] + offset; }
+};
+
+template <class T>
+void walk(const HierarchyJob<T>& job, std::int64_t first, int last, bool far, T* scratch) {
+  constexpr int kCount = Lanes<T>::kCount;
+  const Group<T> group(job, first, last, scratch + 12 * kCount * job.slots);
+  const HierarchyStep* const steps = job.steps;
+  const std::int64_t nodes = job.nodes;
+  for (std::int64_t i = 0; i < nodes; ++i) {
+    const HierarchyStep step = steps[i];
+    const std::int64_t node = step.node;
+    Vector<T> t[4], q[4], s[4], m[12];
+    Lanes<T>::gather(At<const T>{group.translations, 3 * node}, t);
+    Lanes<T>::gather(At<const T>{group.rotations, 4 * node}, q);
+    Lanes<T>::gather(At<const T>{group.scales, 3 * node}, s);
+    compose<T>(t, q, s, m);
+
+    if (far) {  // the next group's frames follow in memory; one node's share of them at a time
+      const std::int64_t next = (nodes + i) * kCount;
+      ahead(job.translations + 3 * (first * nodes + next), 3 * kCount);
+      ahead(job.rotations + 4 * (first * nodes + next), 4 * kCount);
+      ahead(job.scales + 3 * (first * nodes + next), 3 * kCount);
+      ahead(job.globals + 12 * (first * nodes + next), 12 * kCount);
+    }
+
+    if (step.above >= 0) {
+      const T* const above = scratch + std::int64_t{step.above} * 12 * kCount;
+      for (int c = 0; c < 4; ++c) {
+        const Vector<T> x = m[c], y = m[4 + c], z = m[8 + c];
+        for (int row = 0; row < 12; row += 4) {
+          const auto p = [&](int k) { return load<Vector<T>>(above + (row + k) * kCount); };
+          m[row + c] = p(0) * x + p(1) * y + p(2) * z;
+          if (c == 3) m[row + c] += p(3);
+        }
+      }
+    }
+    if (step.kept >= 0) {
+      T* const kept = scratch + std::int64_t{step.kept} * 12 * kCount;
+      for (int k = 0; k < 12; ++k) store(kept + k * kCount, m[k]);
+    }
+    for (int row = 0; row < 12; row += 4) Lanes<T>::scatter(m + row, At<T>{group.globals, 12 * node + row});
   }
 }
 
 template <class T>
 void globals(const HierarchyJob<T>& job, std::int64_t begin, std::int64_t end, T* scratch) {
   constexpr int kCount = Lanes<T>::kCount;
-  std::int64_t frame = begin;
-  for (; frame + kCount <= end; frame += kCount) group(job, frame, kCount - 1, scratch);
-  if (frame < end) group(job, frame, static_cast<int>(end - frame) - 1, scratch);
+  const bool far = job.frames * job.nodes * 22 * static_cast<std::int64_t>(sizeof(T)) > kNear;
+  for (std::int64_t frame = begin; frame < end; frame += kCount) {
+    const std::int64_t left = end - frame;
+    walk(job, frame, static_cast<int>(left < kCount ? left : kCount) - 1, far, scratch);
+  }
 }
 
 void palette(const PaletteJob& job, std::int64_t begin, std::int64_t end) {
@@ -128,8 +155,8 @@ void palette(const PaletteJob& job, std::int64_t begin, std::int64_t end) {
 }  // namespace
 
 extern const KinematicsKernels kinematics_kernels{
-    {&globals<float>, 12 * Lanes<float>::kCount},
-    {&globals<double>, 12 * Lanes<double>::kCount},
+    {&globals<float>, Lanes<float>::kCount},
+    {&globals<double>, Lanes<double>::kCount},
     &palette,
 };
 

@@ -8,16 +8,22 @@
 
 namespace bunraku {
 
+// One node of a walk. `above` is the slot of scratch memory that has its parent, -1 for a root;
+// `kept` the slot that it is left in for its children, -1 for a node without any.
+struct HierarchyStep {
+  std::int32_t node, above, kept;
+};
+
 // All arrays are C-contiguous and hold `frames` × `nodes` elements; nothing is owned.
 template <class T>
 struct HierarchyJob {
   const T* translations;       // 3 numbers each
   const T* rotations;          // unit quaternions x, y, z, w
   const T* scales;             // 3 numbers each; zero and negative ones are legal
-  const std::int32_t* parents; // per node, -1 for a root
-  const std::int32_t* order;   // permutation of the nodes, parents before children
+  const HierarchyStep* steps;  // one per node
   std::int64_t frames;
   std::int64_t nodes;
+  std::int64_t slots;
   T* globals;                  // out: 3×4 rows each
 };
 
@@ -30,11 +36,14 @@ struct PaletteJob {
   float* palette;              // out: frames × joint_count × 3 × 4
 };
 
-// Computes the frames [begin, end). `scratch` has room for `scratch_per_node` numbers per node.
+// Computes the frames [begin, end). `scratch` has room for `scratch_size` numbers, and is fastest
+// when it starts at a multiple of 64 bytes.
 template <class T>
 struct HierarchyKernel {
   void (*run)(const HierarchyJob<T>&, std::int64_t begin, std::int64_t end, T* scratch);
-  std::int64_t scratch_per_node;
+  std::int64_t lanes;  // frames that are computed side by side
+
+  std::int64_t scratch_size(std::int64_t nodes, std::int64_t slots) const { return 12 * lanes * slots + 6 * nodes + 2; }
 };
 
 struct KinematicsKernels {

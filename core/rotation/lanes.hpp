@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "kinematics/lanes.hpp"
+#include "vectors.hpp"
 
 #if defined(__SSE2__)
 #include <immintrin.h>

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "check.hpp"
+#include "kinematics/prepare.hpp"
 
 using namespace bunraku;
 
@@ -37,9 +38,10 @@ struct Motion {
 
   std::vector<T> globals(const HierarchyKernel<T>& kernel) const {
     std::vector<T> out(static_cast<std::size_t>(frames * nodes * 12));
-    std::vector<T> scratch(static_cast<std::size_t>(nodes * kernel.scratch_per_node));
-    const HierarchyJob<T> job{translations.data(), rotations.data(), scales.data(), parents.data(),
-                              order.data(),        frames,           nodes,         out.data()};
+    const HierarchyPlan plan = plan_hierarchy(parents.data(), order.data(), static_cast<std::int32_t>(nodes));
+    std::vector<T> scratch(static_cast<std::size_t>(kernel.scratch_size(nodes, plan.slots)));
+    const HierarchyJob<T> job{translations.data(), rotations.data(), scales.data(), plan.steps.data(),
+                              frames,              nodes,            plan.slots,    out.data()};
     kernel.run(job, 0, frames, scratch.data());
     return out;
   }
@@ -82,6 +84,21 @@ TEST(globals_move_points_through_every_ancestor) {
     }
   }
   CHECK(worst < 1e-14);
+}
+
+TEST(a_slot_is_kept_until_the_last_child) {
+  //      0 ┬ 1 ── 3
+  //        └ 2 ┬ 4
+  //            └ 5
+  const std::int32_t parents[] = {-1, 0, 0, 1, 2, 2}, order[] = {0, 1, 3, 2, 4, 5};
+  const HierarchyPlan plan = plan_hierarchy(parents, order, 6);
+  CHECK(plan.slots == 2);
+  const HierarchyStep expected[] = {{0, -1, 0}, {1, 0, 1}, {3, 1, -1}, {2, 0, 1}, {4, 1, -1}, {5, 1, -1}};
+  CHECK(plan.steps.size() == 6);
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const HierarchyStep step = plan.steps[i];
+    CHECK(step.node == expected[i].node && step.above == expected[i].above && step.kept == expected[i].kept);
+  }
 }
 
 TEST(globals_are_the_same_bits_at_every_level) {

@@ -8,6 +8,10 @@
 
 #include <cstdint>
 
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
 namespace bunraku::BUNRAKU_LEVEL {
 
 // A vector that may start at any number, not only at multiples of its own size.
@@ -45,6 +49,11 @@ typedef double Double2 __attribute__((vector_size(16)));
 typedef float Float8 __attribute__((vector_size(32)));
 typedef double Double4 __attribute__((vector_size(32)));
 
+// Four numbers in both halves. This and a blend put halves of rows together without the unit that
+// moves across halves, which stores need too (Zen 2).
+inline Float8 twice(const float* from) { return _mm256_broadcast_ps(reinterpret_cast<const __m128*>(from)); }
+inline Double4 twice(const double* from) { return _mm256_broadcast_pd(reinterpret_cast<const __m128d*>(from)); }
+
 template <>
 struct Lanes<float> {
   using Vector = Float8;
@@ -64,9 +73,7 @@ struct Lanes<float> {
 
   template <class R>
   static void gather(const R& rows, Vector v[4]) {
-    for (int i = 0; i < 4; ++i) {
-      v[i] = __builtin_shufflevector(load<Float4>(rows[i]), load<Float4>(rows[i + 4]), 0, 1, 2, 3, 4, 5, 6, 7);
-    }
+    for (int i = 0; i < 4; ++i) v[i] = _mm256_blend_ps(twice(rows[i]), twice(rows[i + 4]), 0xf0);
     transpose(v);
   }
 
@@ -96,17 +103,16 @@ struct Lanes<double> {
     v[3] = __builtin_shufflevector(b, d, 2, 3, 6, 7);
   }
 
-  // Halves of rows are put together as they are loaded, which costs no shuffle.
   template <class R>
   static void gather(const R& rows, Vector v[4]) {
-    for (int half = 0; half < 4; half += 2) {
-      Vector pairs[2];
-      for (int i = 0; i < 2; ++i) {
-        pairs[i] = __builtin_shufflevector(load<Double2>(rows[i] + half), load<Double2>(rows[i + 2] + half), 0, 1, 2, 3);
-      }
-      v[half] = __builtin_shufflevector(pairs[0], pairs[1], 0, 4, 2, 6);
-      v[half + 1] = __builtin_shufflevector(pairs[0], pairs[1], 1, 5, 3, 7);
-    }
+    const Vector a = _mm256_blend_pd(load<Vector>(rows[0]), twice(rows[2]), 12);
+    const Vector b = _mm256_blend_pd(load<Vector>(rows[1]), twice(rows[3]), 12);
+    const Vector c = _mm256_blend_pd(twice(rows[0] + 2), load<Vector>(rows[2]), 12);
+    const Vector d = _mm256_blend_pd(twice(rows[1] + 2), load<Vector>(rows[3]), 12);
+    v[0] = __builtin_shufflevector(a, b, 0, 4, 2, 6);
+    v[1] = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+    v[2] = __builtin_shufflevector(c, d, 0, 4, 2, 6);
+    v[3] = __builtin_shufflevector(c, d, 1, 5, 3, 7);
   }
 
   template <class R>
