@@ -12,7 +12,7 @@ from bunraku.query.group import PosedGroup
 from bunraku.query.hits import AllHits, Hits, Nearest
 from bunraku.query.pick import Pick
 from bunraku.query.posed import Posed, SkinTree
-from bunraku.query.rays import Limits, Range
+from bunraku.query.rays import Limits, Reach
 from bunraku.query.scene import Scene, SceneAllHits, SceneHits
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
     "Pick",
     "Posed",
     "PosedGroup",
-    "Range",
+    "Reach",
     "Scene",
     "SceneAllHits",
     "SceneHits",

@@ -17,12 +17,12 @@ INFINITY = float("inf")
 Rays = tuple[Float32, Float32, Float32, Float32, Int32, bool]
 
 
-class Range(TypedDict, total=False):
-    """Which part of rays counts, and which sides they meet.
+class Reach(TypedDict, total=False):
+    """How far rays reach, and which sides they meet.
 
     Attributes:
-        t_min, t_max: for all rays, or for each: a hit has t_min ≤ t ≤ t_max; 0 and infinity.
-        front_only: leave out triangles seen from behind.
+        t_min, t_max: for all rays, or for each: a hit has t_min ≤ t ≤ t_max; by default 0 and inf.
+        front_only: leave out triangles seen from behind; False by default.
     """
 
     t_min: npt.ArrayLike
@@ -30,8 +30,8 @@ class Range(TypedDict, total=False):
     front_only: bool
 
 
-class Limits(Range, total=False):
-    """What a query leaves out: as `Range`, and a primitive.
+class Limits(Reach, total=False):
+    """As `Reach`, and a primitive that is left out.
 
     Attributes:
         skip: int, for all rays or for each: a primitive that does not exist for the ray, -1 for

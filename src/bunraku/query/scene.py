@@ -14,7 +14,7 @@ from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Float64, Int32, checked, in_range
 from bunraku.query.bvh import Bvh
 from bunraku.query.hits import AllHits, Hits, shaped, unwritten
-from bunraku.query.rays import Range, broadcast_rays
+from bunraku.query.rays import Reach, broadcast_rays
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -117,7 +117,7 @@ class Scene:
         directions: npt.ArrayLike,
         *,
         normals: bool = False,
-        **limits: Unpack[Range],
+        **limits: Unpack[Reach],
     ) -> SceneHits:
         """The closest hit of each ray with t_min ≤ t ≤ t_max; arguments as in `Bvh.closest_hit`.
 
@@ -131,7 +131,7 @@ class Scene:
         return SceneHits(*shaped((t, primitive, u, v, normal, None, None, instance), shape))
 
     def any_hit(
-        self, origins: npt.ArrayLike, directions: npt.ArrayLike, **limits: Unpack[Range]
+        self, origins: npt.ArrayLike, directions: npt.ArrayLike, **limits: Unpack[Reach]
     ) -> npt.NDArray[np.bool_]:
         """Whether each ray hits anything with t_min ≤ t ≤ t_max."""
         rays, shape = broadcast_rays(origins, directions, **limits)
@@ -141,7 +141,7 @@ class Scene:
         return hit.reshape(shape)
 
     def all_hits(
-        self, origins: npt.ArrayLike, directions: npt.ArrayLike, **limits: Unpack[Range]
+        self, origins: npt.ArrayLike, directions: npt.ArrayLike, **limits: Unpack[Reach]
     ) -> SceneAllHits:
         """Every hit with t_min ≤ t ≤ t_max, sorted by t; `np.diff(hits.first)` counts them."""
         rays, _ = broadcast_rays(origins, directions, **limits)
