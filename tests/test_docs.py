@@ -42,6 +42,7 @@ def after_the_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     bunraku.save(avatar, folder / "model.pmx")
     baked = bunraku.bake(bunraku.Stage(puppet, 0), folder / "dance.vmd")
     assert baked.frames > 30
+    bunraku.bake(bunraku.Stage(puppet, 0), folder / "walk.bvh")
     still = Clip("idle", (Track("hips", "rotation", [0, 1], [[0, 0, 0, 1]] * 2),))
     bunraku.save_clip(still, folder / "idle.vrma", avatar)
     return folder
