@@ -126,6 +126,13 @@ def test_dual_vertices_bend_by_dual_quaternions_in_every_method():
         np.testing.assert_allclose(bent, expected, atol=1e-6)
 
 
+def test_a_dual_vertex_of_one_joint_follows_it():
+    arm = Geometry([[2, 1, 0]], joints=[[1]], weights=[[1]], dual=[0])
+    bent = deform(arm, [STILL, QUARTER], method="lbs").positions
+    expected = deform(replace(arm, dual=None), [STILL, QUARTER], method="lbs").positions
+    np.testing.assert_allclose(bent, expected, atol=1e-6)
+
+
 def test_morphs_move_the_vertex_and_not_its_centre():
     lifted = MorphTarget([0], positions=[[1, 0, 0]])
     geometry = elbow(0.5, [1, 0, 0], [1, 0, 0], [3, 0, 0], morphs=(lifted, lifted))

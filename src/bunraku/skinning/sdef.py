@@ -95,8 +95,9 @@ def _arranged(geometry: Geometry) -> Special | None:
         indices,
         _core.sdef.Vertices(
             spherical,
-            np.ascontiguousarray(joints[spherical, :2]),
-            np.ascontiguousarray(weights[spherical, :2]),
+            # vertices of one influence have no second slot, and none of them is spherical
+            np.ascontiguousarray(joints[spherical, :2]).reshape(-1, 2),
+            np.ascontiguousarray(weights[spherical, :2]).reshape(-1, 2),
             np.ascontiguousarray(points),
             dual,
             np.ascontiguousarray(joints[dual]),
