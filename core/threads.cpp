@@ -49,8 +49,9 @@ void relax() {
 #endif
 }
 
-// Returns the first value of `state` for which done(value). Looks for a while, offering the
-// processor to whoever else wants it, then sleeps until told.
+// Returns the first value of `state` for which done(value). Looks for a while, then sleeps until
+// told. Offering the processor to others in between was no gain: on a loaded machine the thread
+// was then still away when the next job came.
 template <class Done>
 std::uint32_t await(const std::atomic<std::uint32_t>& state, Done done) {
   const auto end = std::chrono::steady_clock::now() + kPatience;
@@ -60,7 +61,6 @@ std::uint32_t await(const std::atomic<std::uint32_t>& state, Done done) {
       if (done(now)) return now;
       relax();
     }
-    std::this_thread::yield();
   } while (std::chrono::steady_clock::now() < end);
   for (;;) {
     const std::uint32_t now = state.load(std::memory_order_acquire);
