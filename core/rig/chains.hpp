@@ -96,7 +96,27 @@ inline void refresh(State& state, const RigLink& link, const Mask& where) {
   }
 }
 
-// Turns a link so that the effector comes to lie towards the goal.
+// Rows of the inverse of a matrix's linear part, up to a positive factor: a node's parent sees the
+// world through them. Nothing is left where there is no inverse.
+inline void inverse_directions(const V world[12], V rows[9]) {
+  for (int i = 0; i < 3; ++i) {
+    const V* const a = world + (i + 1) % 3;
+    const V* const b = world + (i + 2) % 3;
+    rows[3 * i] = a[4] * b[8] - a[8] * b[4];
+    rows[3 * i + 1] = a[8] * b[0] - a[0] * b[8];
+    rows[3 * i + 2] = a[0] * b[4] - a[4] * b[0];
+  }
+  const Mask mirrored = rows[0] * world[0] + rows[1] * world[4] + rows[2] * world[8] < 0;
+  for (int i = 0; i < 9; ++i) rows[i] = mirrored ? -rows[i] : rows[i];
+}
+
+BUNRAKU_LANES void turned(const V rows[9], V v[3]) {
+  const V given[3] = {v[0], v[1], v[2]};
+  for (int i = 0; i < 3; ++i) v[i] = rows[3 * i] * given[0] + rows[3 * i + 1] * given[1] + rows[3 * i + 2] * given[2];
+}
+
+// Turns a link so that the effector comes to lie towards the goal, as the link's parent sees both:
+// there a turn is one, however the nodes above are scaled or mirrored.
 inline void step(State& state, const RigChain& chain, std::int32_t number, const V goal[3], bool first,
                  const Mask& active) {
   const RigView& rig = state.job.rig;
@@ -104,31 +124,28 @@ inline void step(State& state, const RigChain& chain, std::int32_t number, const
   if (link.frozen) return;
   const V* const world = state.nodes[link.node].world;
   const V* const effector = state.nodes[chain.effector].world;
-  V e[3], g[3], axis[3], parent[9], local[3];
+  V e[3], g[3], axis[3];
   for (int i = 0; i < 3; ++i) {
     e[i] = world[4 * i + 3] - effector[4 * i + 3];
     g[i] = world[4 * i + 3] - goal[i];
+  }
+  if (rig.parents[link.node] >= 0) {
+    V rows[9];
+    inverse_directions(state.nodes[rig.parents[link.node]].world, rows);
+    turned(rows, e);
+    turned(rows, g);
   }
   make_unit(e);
   make_unit(g);
   lanes::cross(e, g, axis);
   const V square = lanes::dot3(axis, axis);
-  const Mask turning = active & ~(square < kNoAxis);
+  const Mask turning = active & (square >= kNoAxis);  // not where scales overflow, either
   if (!lanes::any(turning)) return;
-
-  if (rig.parents[link.node] >= 0) {
-    unscaled(state.nodes[rig.parents[link.node]].world, parent);
-  } else {
-    for (int i = 0; i < 9; ++i) parent[i] = lanes::splat<double>(i % 4 == 0);
-  }
-  for (int i = 0; i < 3; ++i) {
-    local[i] = parent[i] * axis[0] + parent[3 + i] * axis[1] + parent[6 + i] * axis[2];
-  }
   if (link.only >= 0 && first) {
-    const V one = lanes::splat<double>(1), sign = local[link.only] >= 0 ? one : -one;
-    for (int i = 0; i < 3; ++i) local[i] = i == link.only ? sign : V{};
+    const V one = lanes::splat<double>(1), sign = axis[link.only] >= 0 ? one : -one;
+    for (int i = 0; i < 3; ++i) axis[i] = i == link.only ? sign : V{};
   } else {
-    make_unit(local);
+    make_unit(axis);
   }
 
   // Half the angle between e and g, by its sine and cosine; the larger of the two comes first.
@@ -139,7 +156,7 @@ inline void step(State& state, const RigChain& chain, std::int32_t number, const
   const V half_sine = too_far ? lanes::splat<double>(most.half_sine) : (obtuse ? large : small);
   const V half_cosine = too_far ? lanes::splat<double>(most.half_cosine) : (obtuse ? small : large);
 
-  const V turn[4] = {local[0] * half_sine, local[1] * half_sine, local[2] * half_sine, half_cosine};
+  const V turn[4] = {axis[0] * half_sine, axis[1] * half_sine, axis[2] * half_sine, half_cosine};
   Turn& held = state.ik[link.slot];
   V ik[4];
   lanes::multiply(turn, held.v, ik);

@@ -169,17 +169,18 @@ class Frame:
         if limits is not None and not ranges.any():
             return
         place = self.world[link.node][:3, 3]
-        e = unit(place - self.world[chain.effector][:3, 3])
-        g = unit(place - goal)
+        above = self.parent(link.node)[:3, :3]
+        seen = np.linalg.inv(above) if np.linalg.det(above) else np.zeros((3, 3))
+        e = unit(seen @ (place - self.world[chain.effector][:3, 3]))
+        g = unit(seen @ (place - goal))
         axis = np.cross(e, g)
         if axis @ axis < NO_AXIS:
             return
-        parent = unscaled(self.parent(link.node))
         if limits is not None and first and ranges.sum() == 1:
             only = int(np.flatnonzero(ranges)[0])
-            local = np.eye(3)[only] * (1 if axis @ parent[:, only] >= 0 else -1)
+            local = np.eye(3)[only] * (1 if axis[only] >= 0 else -1)
         else:
-            local = unit(parent.T @ axis)
+            local = unit(axis)
         most = chain.step * (1 if self.plain_step else k + 1)
         angle = np.arctan2(np.linalg.norm(axis), e @ g)
         if not (self.plain_step and chain.step == 0):

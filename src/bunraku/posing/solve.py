@@ -36,13 +36,14 @@ def solve(
     source has by then: its own motion and, if the source appends the same kind, what that gave;
     of a link, its turn by IK too; of a source that appends but comes later, nothing. "Local"
     appends take the source's motion in the character's space. Nodes are taken to have no rest
-    rotation, as in PMX; fixed axes are `on_fixed_axes`.
+    rotation, as in PMX, and what local appends take, no scale; fixed axes are `on_fixed_axes`.
 
     Chains turn their links one after the other, nearest the effector first, until it is within
     8 µm of the goal or all loops are done, by babylon-mmd's rules (which came from saba): limits
     about the axes of an Euler split, in the first half of the loops mirrored at, and link k turns
-    by (k + 1) × step at most. Links of a chain that is off do not turn. Frames do not depend on
-    each other. Results are the same bits at every instruction set and thread count.
+    by (k + 1) × step at most, as its parent sees the goal: also below nodes that scale or mirror,
+    which MMD has not. Links of a chain that is off do not turn. Frames do not depend on each
+    other. Results are the same bits at every instruction set and thread count.
 
     Args:
         pose: F frames; `ik` says which chains are on.
