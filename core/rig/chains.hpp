@@ -96,9 +96,9 @@ inline void refresh(State& state, const RigLink& link, const Mask& where) {
   }
 }
 
-// Rows of the inverse of a matrix's linear part, up to a positive factor: a node's parent sees the
-// world through them. Nothing is left where there is no inverse.
-inline void inverse_directions(const V world[12], V rows[9]) {
+// Rows of the inverse of a matrix's linear part times its determinant: a node's parent sees the
+// directions of the world through them, or all of them reversed. Nothing is left without inverse.
+BUNRAKU_LANES void adjugate(const V world[12], V rows[9]) {
   for (int i = 0; i < 3; ++i) {
     const V* const a = world + (i + 1) % 3;
     const V* const b = world + (i + 2) % 3;
@@ -106,8 +106,6 @@ inline void inverse_directions(const V world[12], V rows[9]) {
     rows[3 * i + 1] = a[8] * b[0] - a[0] * b[8];
     rows[3 * i + 2] = a[0] * b[4] - a[4] * b[0];
   }
-  const Mask mirrored = rows[0] * world[0] + rows[1] * world[4] + rows[2] * world[8] < 0;
-  for (int i = 0; i < 9; ++i) rows[i] = mirrored ? -rows[i] : rows[i];
 }
 
 BUNRAKU_LANES void turned(const V rows[9], V v[3]) {
@@ -116,7 +114,8 @@ BUNRAKU_LANES void turned(const V rows[9], V v[3]) {
 }
 
 // Turns a link so that the effector comes to lie towards the goal, as the link's parent sees both:
-// there a turn is one, however the nodes above are scaled or mirrored.
+// there a turn is one, however the nodes above are scaled or mirrored. It is the same turn if both
+// are reversed.
 inline void step(State& state, const RigChain& chain, std::int32_t number, const V goal[3], bool first,
                  const Mask& active) {
   const RigView& rig = state.job.rig;
@@ -131,7 +130,7 @@ inline void step(State& state, const RigChain& chain, std::int32_t number, const
   }
   if (rig.parents[link.node] >= 0) {
     V rows[9];
-    inverse_directions(state.nodes[rig.parents[link.node]].world, rows);
+    adjugate(state.nodes[rig.parents[link.node]].world, rows);
     turned(rows, e);
     turned(rows, g);
   }
