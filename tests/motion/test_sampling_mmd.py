@@ -59,7 +59,6 @@ def test_on_a_key_the_value_is_that_of_the_key(curve):
 
 
 def test_the_steepest_curve_rises_as_its_cubic_root():
-    #
     u = np.array([0.5 - 1e-3, 0.5, 0.5 + 1e-3, 0.9])
     t = np.cbrt((u - 0.5) / 4)
     expected = 0.5 + 1.5 * t - 2 * t**3
