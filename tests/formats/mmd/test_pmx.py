@@ -277,6 +277,16 @@ def test_what_changes_the_writing_of_all_lists_does():
     assert pmx_bytes(replace(older, version=2.1))[-4:] == bytes(4)
 
 
+def test_a_file_may_end_with_a_count_of_nothing():
+    whole = whole_pmx()
+    data = whole[:-6] + bytes(4)  # no pins
+    soft = read_pmx(data).soft_bodies[0]
+    assert (len(soft.anchors), len(soft.pins)) == (1, 0)
+    assert pmx_bytes(read_pmx(data)) == data
+    empty = pmx_bytes(PmxFile())
+    assert pmx_bytes(read_pmx(empty)) == empty
+
+
 def test_oddities_survive():
     header = b"Pmx " + pack("f9B", 2.0, 10, 0, 0, 4, 4, 4, 4, 4, 4) + b"\x07\x08"
     odd = pack("i", 3) + b"A\0B"  # half a letter of UTF-16

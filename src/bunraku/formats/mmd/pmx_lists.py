@@ -216,14 +216,11 @@ class PmxLists:
             self.texts(name, english),
             self.texts(english, fields),
             *self.columns(self.layout.soft_body, fields),
-            [convert(each, ANCHOR) for each in self.counted(anchor, anchors)],
-            [each.astype(np.int32) for each in self.counted(np.dtype(vertex), pins)],
+            [frozen(convert(each, ANCHOR)) for each in self.counted(anchor, anchors)],
+            [frozen(each.astype(np.int32)) for each in self.counted(np.dtype(vertex), pins)],
             strict=True,
         )
-        made = [PmxSoftBody(*row) for row in rows]
-        for body_ in made:
-            frozen(body_.anchors), frozen(body_.pins)
-        return tuple(made)
+        return tuple([PmxSoftBody(*row) for row in rows])
 
     def counted(self, record: np.dtype[Any], starts: Array) -> Iterator[Array]:
         """Records behind their number."""
