@@ -15,6 +15,9 @@
 #else
 #include <unistd.h>
 #endif
+#ifdef __linux__
+#include <sched.h>
+#endif
 
 namespace bunraku {
 namespace {
@@ -69,6 +72,36 @@ std::uint32_t await(const std::atomic<std::uint32_t>& state, Done done) {
   }
 }
 
+// The processor that the calling thread is on, -1 where none can be told.
+int processor() {
+#ifdef __linux__
+  return sched_getcpu();
+#else
+  return -1;
+#endif
+}
+
+// Keeps a worker off the caller's processor when it finds itself there. Linux wakes it next to the
+// caller, though others are idle, where these share no cache (in virtual machines, say): it would
+// come to every job when the caller has done it.
+class Place {
+ public:
+  void keep_off([[maybe_unused]] int taken) {
+#ifdef __linux__
+    if (!known_ || taken < 0 || taken >= CPU_SETSIZE || processor() != taken) return;
+    cpu_set_t others = allowed_;
+    CPU_CLR(static_cast<unsigned>(taken), &others);
+    if (CPU_COUNT(&others) > 0) sched_setaffinity(0, sizeof others, &others);
+#endif
+  }
+
+ private:
+#ifdef __linux__
+  cpu_set_t allowed_{};
+  const bool known_ = sched_getaffinity(0, sizeof allowed_, &allowed_) == 0;
+#endif
+};
+
 // Ranges are handed out by an atomic counter, four per thread, so that a thread
 // that is late or slow does not hold up the others.
 struct Job {
@@ -121,15 +154,18 @@ class Pool {
   static constexpr std::uint32_t kOpen = 1u << 31;
 
   void announce() {
+    caller_.store(processor(), std::memory_order_relaxed);
     jobs_.fetch_add(1, std::memory_order_release);
     jobs_.notify_all();
   }
 
   void work() {
+    Place place;
     std::uint32_t seen = 0;
     for (;;) {
       seen = await(jobs_, [seen](std::uint32_t jobs) { return jobs != seen; });
       if (stopping_) return;
+      place.keep_off(caller_.load(std::memory_order_relaxed));
       if (gate_.fetch_add(1, std::memory_order_acquire) >= kOpen) job_->run();
       if (gate_.fetch_sub(1, std::memory_order_release) == 1) gate_.notify_one();
     }
@@ -139,6 +175,7 @@ class Pool {
   const int wanted_;
   Job* job_ = nullptr;                   // of those inside an open gate
   std::atomic<bool> stopping_{false};
+  std::atomic<int> caller_{-1};          // the processor it runs on
   alignas(64) std::atomic<std::uint32_t> jobs_{0};  // announced so far
   alignas(64) std::atomic<std::uint32_t> gate_{0};  // workers inside, and whether it is open
   std::vector<std::thread> threads_;
