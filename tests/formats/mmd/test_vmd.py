@@ -25,6 +25,7 @@ from bunraku.formats.mmd import (
     write_vmd,
 )
 from bunraku.formats.mmd.text import name_keys
+from bunraku.formats.mmd.vmd import MIXERS
 from tests.formats.mmd.sketch import field, pack, vmd_sections
 
 HEADER = vmd_sections()[0]
@@ -132,6 +133,34 @@ def test_tracks_gather_names_by_bytes_and_sort_by_time():
     keys["frame"] = [5, 5, 1]
     assert {name: order.tolist() for name, order in tracks(keys).items()} == {b"a": [2, 0, 1]}
     assert tracks(keys[:0]) == {}
+
+
+def test_tracks_tell_names_of_one_sum_apart():
+    low, high = (int(each) for each in MIXERS)
+    step = -high * pow(low, -1, 2**64) % 2**64  # what the first word adds for one in the second
+    words = np.frombuffer(b"abcdefghABCDEFG\0", "<u8").tolist()
+    other = [(words[0] + step) % 2**64, words[1] + 1]
+    names = [np.array(each, "<u8").tobytes()[:15] for each in (words, other)]
+    keys = np.array([(names[i % 2], 9 - i, 0) for i in range(6)], MORPH_KEY)
+    found = {name: order.tolist() for name, order in tracks(keys).items()}
+    assert found == {name.partition(b"\0")[0]: [4 + i, 2 + i, i] for i, name in enumerate(names)}
+
+
+@pytest.mark.parametrize("count", [0, 1, 300])
+def test_tracks_are_those_of_a_dictionary(count: int):
+    rng = np.random.default_rng(count)
+    raw = [b"", b"a", b"a\0b", b"a\0\xfd", b"ab", b"\x8d\xb6" * 7 + b"\x8d", b"\0a"]
+    keys = np.zeros(count, MORPH_KEY)
+    keys["name"] = [raw[k] for k in rng.integers(0, len(raw), count)]
+    keys["frame"] = rng.integers(0, 20, count)
+    expected: dict[bytes, list[int]] = {}
+    for i, name in enumerate(keys["name"].tolist()):
+        expected.setdefault(name.partition(b"\0")[0], []).append(i)
+    for order in expected.values():
+        order.sort(key=lambda i: keys["frame"][i])
+    found = tracks(keys)
+    assert list(found) == list(expected)
+    assert {name: order.tolist() for name, order in found.items()} == expected
 
 
 UNWRITABLE = {

@@ -25,6 +25,7 @@ Array = npt.NDArray[Any]
 
 MAGIC = b"Vocaloid Motion Data 0002"
 OLD_MAGIC = b"Vocaloid Motion Data file"
+MIXERS = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F], np.uint64)  # odd, of mixed bits
 CAMERA_MODEL = "カメラ・照明"  # model name of a motion for camera and light
 
 BONE_KEY = np.dtype(
@@ -226,13 +227,28 @@ def tracks(keys: Array) -> dict[bytes, Array]:
     >>> {name: order.tolist() for name, order in tracks(keys).items()}
     {b'b': [2, 0], b'a': [1]}
     """
-    fields = keys["name"].tolist()
+    first, owner = _distinct(keys["name"])
     numbers: dict[bytes, int] = {}
-    of_field = {
-        raw: numbers.setdefault(raw.partition(b"\0")[0], len(numbers))
-        for raw in dict.fromkeys(fields)
-    }
-    owner = np.fromiter(map(of_field.__getitem__, fields), np.int64, len(fields))
+    merged = np.empty(len(first), np.int64)  # fields that differ after the first NUL are one name
+    for number in np.argsort(first).tolist():
+        raw = bytes(keys["name"][first[number]]).partition(b"\0")[0]
+        merged[number] = numbers.setdefault(raw, len(numbers))
+    owner = merged[owner]
     order = np.lexsort((keys["frame"], owner))
     ends = np.cumsum(np.bincount(owner, minlength=len(numbers)))
     return dict(zip(numbers, np.split(order, ends[:-1]), strict=True)) if numbers else {}
+
+
+def _distinct(names: Array) -> tuple[Array, Array]:
+    """Where each field of 15 bytes is first, and which of them each is.
+
+    By sums of two words, which takes half as long as a dictionary of 100,000 names does.
+    """
+    padded = np.zeros(len(names), "S16")
+    padded[:] = names
+    words = padded.view(np.uint64).reshape(-1, 2)
+    sums = words[:, 0] * MIXERS[0] + words[:, 1] * MIXERS[1]
+    _, first, owner = np.unique(sums, return_index=True, return_inverse=True)
+    if (words != words[first][owner]).any():  # two of them have the same sum
+        _, first, owner = np.unique(words, axis=0, return_index=True, return_inverse=True)
+    return first, owner
