@@ -1,7 +1,7 @@
 """Reading and writing MMD and BVH files, beside every peer that is installed.
 
-Peers: mmd-bone-tools (keeps most of a PMX undecoded), pymeshio, pypmxvmd; pybvh and bvhtoolbox
-for BVH. All work in memory; those that insist on a path get one in memory.
+Peers: mmd-bone-tools (keeps most of a PMX undecoded), pymeshio, pypmxvmd (knows of a PMX the mesh
+only); pybvh and bvhtoolbox for BVH. All work in memory; those that insist on a path get one in memory.
 pymeshio's VMD reader does not get past the magic under Python 3.
 """
 
@@ -171,8 +171,6 @@ def _pmx(folder: Path) -> str:
         writes["pymeshio"] = lambda: writer.write(io.BytesIO(), objects)
     if package := peer("pypmxvmd"):
         reads["pypmxvmd"] = lambda: package.load_pmx(path)
-        (folder / "few.pmx").write_bytes(few)
-        small["pypmxvmd"] = lambda: package.load_pmx(folder / "few.pmx")
         records = package.load_pmx(path)
         writes["pypmxvmd"] = lambda: package.save_pmx(records, folder / "out.pmx")
     character = character_from_pmx(ours)
