@@ -1,8 +1,8 @@
 """Reading and writing MMD and BVH files, beside every peer that is installed.
 
 Peers: mmd-bone-tools (keeps most of a PMX undecoded), pymeshio, pypmxvmd (knows of a PMX the mesh
-only); pybvh and bvhtoolbox for BVH. All work in memory; those that insist on a path get one in memory.
-pymeshio's VMD reader does not get past the magic under Python 3.
+only); pybvh and bvhtoolbox for BVH. All work in memory; those that insist on a path get one in
+memory. pymeshio's VMD reader does not get past the magic under Python 3.
 """
 
 from __future__ import annotations
