@@ -55,7 +55,7 @@ struct Joints {
     const float* first = nullptr;
     for (int i = 0; i < lane.count; ++i) {
       const std::int32_t slot = view.slots[lane.first + i];
-      const float* rows = pose.packed + skinning::kLanes + slot * skinning::kNarrowRows;
+      const float* rows = pose.packed + skinning::kHeader + slot * skinning::kNarrowRows;
       const float* s = rows + skinning::kStretchRow;
       if (i == 0) {
         first = s;

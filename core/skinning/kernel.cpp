@@ -60,7 +60,7 @@ std::int64_t task_count(const DeformJob& job) {
   return (job.vertices + kTile - 1) / kTile * batches(job).count();
 }
 
-std::int64_t task_size(const DeformJob& job) { return kTile * (batches(job).wide > 0 ? kLanes : 1); }
+std::int64_t task_size(const DeformJob& job) { return kTile * (batches(job).wide > 0 ? batch_frames(job) : 1); }
 
 constexpr SkinningKernels kKernels = {packed_floats, batch_count, pack,
                                       task_count,    task_size,   deform};

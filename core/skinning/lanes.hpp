@@ -65,6 +65,38 @@ BUNRAKU_INLINE Vec fused(const Vec& a, const Vec& b, const Vec& c) {
 BUNRAKU_INLINE Quad fused(const Quad& a, const Quad& b, const Quad& c) { return _mm_fmadd_ps(a, b, c); }
 #endif
 
+BUNRAKU_INLINE Quad load_quad(const float* from) {
+  Quad q;
+  __builtin_memcpy(&q, from, sizeof q);
+  return q;
+}
+
+// x, y, z and 1.
+BUNRAKU_INLINE Quad load_point(const float* from) {
+#if defined(__AVX2__)
+  return _mm_blend_ps(_mm_maskload_ps(from, _mm_setr_epi32(-1, -1, -1, 0)), _mm_set1_ps(1), 8);
+#else
+  return Quad{from[0], from[1], from[2], 1};
+#endif
+}
+
+BUNRAKU_INLINE void store_point(float* to, const Quad& v) {
+  typedef double Pair __attribute__((vector_size(16)));
+  const double first = reinterpret_cast<Pair>(v)[0];
+  __builtin_memcpy(to, &first, sizeof first);
+  to[2] = v[2];
+}
+
+// sum = a·b + sum, rounded as fused(). The instruction is named because GCC, free to leave the sum
+// in any of the three registers, moved sums about in loops that need all sixteen.
+BUNRAKU_INLINE void accumulate(Vec& sum, const Vec& a, const Vec& b) {
+#if defined(__AVX2__)
+  asm("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b));
+#else
+  sum = fused(a, b, sum);
+#endif
+}
+
 // One bit per lane.
 BUNRAKU_INLINE unsigned bits(const Mask& mask) {
 #if defined(__AVX2__)

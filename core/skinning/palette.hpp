@@ -21,9 +21,14 @@ struct Layout {
   int dual;  // where the dual quaternion's rows begin
 };
 
-// Linear, positions alone (points.hpp): wide 0…11 the matrix as above, then four columns of x, y,
-// z and 0 of each frame; narrow these columns.
-inline constexpr int kColumnFloats = 16;
+// Linear, positions alone (points.hpp): first the columns of each slot and frame, as x, y, z and 0;
+// then, for scattered vertices, group by group of kLanes frames, the rows of each slot, with a frame
+// in each lane, column by column.
+// Sixteen frames wrote to more places at once than memory takes: a tenth slower, 32 a quarter.
+inline constexpr int kColumnFloats = 16, kPointFrames = 8;
+
+// A batch begins with this many floats: a line of the cache, so that no column lies in two.
+inline constexpr int kHeader = 16;
 
 BUNRAKU_INLINE bool is_points(const DeformJob& job) {
   return job.method == Method::lbs && job.normals == nullptr && job.tangents == nullptr;
@@ -31,48 +36,59 @@ BUNRAKU_INLINE bool is_points(const DeformJob& job) {
 
 BUNRAKU_INLINE Layout layout(const DeformJob& job, bool wide) {
   const Method method = job.method;
-  if (is_points(job)) return {wide ? kMatrixRows + kColumnFloats : kColumnFloats, 0};
   if (method == Method::lbs) return {wide ? 13 : 16, 0};
   if (method == Method::dqs) return {wide ? 15 : 16, 0};
   return {wide ? 28 : 32, wide ? 13 : 16};
 }
 
-// Leftover frames beyond the full wide batches: from half the lanes on, a padded wide batch
-// costs less than single frames.
+// From half the lanes on, frames that do not fill them cost less padded than one by one.
+inline std::int64_t groups_of(std::int64_t frames) { return (frames + kLanes / 2) / kLanes; }
+
 struct Batches {
   std::int64_t wide, narrow;
   std::int64_t count() const { return wide + narrow; }
 };
 
+// Frames of a wide batch. Positions alone take as many as share the products of a panel.
+inline std::int64_t batch_frames(const DeformJob& job) {
+  if (!is_points(job)) return kLanes;
+  return job.frames < kPointFrames ? job.frames : kPointFrames;
+}
+
 inline Batches batches(const DeformJob& job) {
-  const std::int64_t full = job.frames / kLanes, rest = job.frames % kLanes;
-  return 2 * rest >= kLanes ? Batches{full + 1, 0} : Batches{full, rest};
+  if (is_points(job) && job.frames > 1) return {(job.frames + kPointFrames - 1) / kPointFrames, 0};
+  const std::int64_t wide = groups_of(job.frames), left = job.frames - wide * kLanes;
+  return {wide, left > 0 ? left : 0};
 }
 
 struct Batch {
   bool wide;
   std::int64_t frame;   // first
   std::int64_t frames;  // real ones
-  float* packed;        // one header of kLanes floats: [0] is 1 when any joint stretches
+  float* packed;        // a header of kHeader floats: [0] is 1 when any joint stretches
   Layout layout;
 
   bool stretches() const { return packed[0] != 0; }
-  const float* records() const { return packed + kLanes; }
+  const float* records() const { return packed + kHeader; }
 };
 
 inline std::int64_t batch_floats(const DeformJob& job, bool wide) {
-  const std::int64_t record = layout(job, wide).rows * (wide ? kLanes : 1);
-  return kLanes + (job.joints + 1) * record;
+  std::int64_t slot = layout(job, wide).rows * (wide ? kLanes : 1);
+  if (is_points(job)) {
+    const std::int64_t frames = wide ? batch_frames(job) : 1;
+    slot = frames * kColumnFloats + (job.panels.scattered ? groups_of(frames) * kMatrixRows * kLanes : 0);
+  }
+  return kHeader + ((job.joints + 1) * slot + kHeader - 1) / kHeader * kHeader;
 }
 
 inline Batch batch(const DeformJob& job, std::int64_t index) {
   const Batches all = batches(job);
   const bool wide = index < all.wide;
-  const std::int64_t wides = wide ? index : all.wide, narrows = index - wides;
+  const std::int64_t wides = wide ? index : all.wide, narrows = index - wides, most = batch_frames(job);
   float* packed = job.packed + wides * batch_floats(job, true) + narrows * batch_floats(job, false);
-  const std::int64_t frame = wides * kLanes + narrows;
+  const std::int64_t frame = wides * most + narrows;
   const std::int64_t left = job.frames - frame;
-  const std::int64_t frames = !wide ? 1 : left < kLanes ? left : kLanes;
+  const std::int64_t frames = !wide ? 1 : left < most ? left : most;
   return {wide, frame, frames, packed, layout(job, wide)};
 }
 
@@ -147,21 +163,20 @@ inline constexpr float kIdentity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
 namespace detail {
 
 inline void pack_points(const DeformJob& job, const Batch& into) {
-  const int lanes = into.wide ? kLanes : 1;
-  const std::int64_t record = into.layout.rows * lanes;
-  // Rows with a frame in each lane serve scattered and morphed vertices only.
-  const bool rows = into.wide && (job.panels.panels == nullptr || job.panels.scattered || job.morphs.first != nullptr);
-  for (int lane = 0; lane < lanes; ++lane) {
-    const std::int64_t ahead = lane < into.frames ? lane : into.frames - 1;
+  float* columns = into.packed + kHeader;
+  float* rows = columns + (job.joints + 1) * into.frames * kColumnFloats;
+  const std::int64_t lanes = job.panels.scattered ? groups_of(into.frames) * kLanes : 0;
+  for (std::int64_t f = 0; f < into.frames || f < lanes; ++f) {
+    const std::int64_t ahead = f < into.frames ? f : into.frames - 1;
     const float* frame = job.palette + (into.frame + ahead) * job.joints * 12;
     for (std::int64_t slot = 0; slot <= job.joints; ++slot) {
       const float* matrix = slot == 0 ? kIdentity : frame + (slot - 1) * 12;
-      float* to = into.packed + kLanes + slot * record;
-      for (int r = 0; rows && r < kMatrixRows; ++r) to[r * kLanes + lane] = matrix[r];
-      float* columns = to + (into.wide ? kMatrixRows * kLanes + lane * kColumnFloats : 0);
+      float* column = columns + (slot * into.frames + f) * kColumnFloats;
+      float* row = rows + (f / kLanes * (job.joints + 1) + slot) * kMatrixRows * kLanes + f % kLanes;
       for (int q = 0; q < 4; ++q) {
-        for (int k = 0; k < 3; ++k) columns[4 * q + k] = matrix[4 * k + q];
-        columns[4 * q + 3] = 0;
+        for (int k = 0; k < 3 && f < into.frames; ++k) column[4 * q + k] = matrix[4 * k + q];
+        for (int k = 0; k < 3 && f < lanes; ++k) row[(3 * q + k) * kLanes] = matrix[4 * k + q];
+        if (f < into.frames) column[4 * q + 3] = 0;
       }
     }
   }
@@ -174,13 +189,13 @@ inline void pack_batch(const DeformJob& job, const Batch& into) {
   const int lanes = into.wide ? kLanes : 1;
   const std::int64_t record = into.layout.rows * lanes;
   bool stretches = false;
-  if (!into.wide) __builtin_memset(into.packed, 0, (kLanes + (job.joints + 1) * record) * sizeof(float));
+  if (!into.wide) __builtin_memset(into.packed, 0, (kHeader + (job.joints + 1) * record) * sizeof(float));
   for (int lane = 0; lane < lanes; ++lane) {
     const std::int64_t ahead = lane < into.frames ? lane : into.frames - 1;
     const float* frame = job.palette + (into.frame + ahead) * job.joints * 12;
     for (std::int64_t slot = 0; slot <= job.joints; ++slot) {
       const float* matrix = slot == 0 ? kIdentity : frame + (slot - 1) * 12;
-      float* rows = into.packed + kLanes + slot * record + lane;
+      float* rows = into.packed + kHeader + slot * record + lane;
       const float norm = detail::squared_norm(matrix);
       if (job.method != Method::dqs) {
         for (int r = 0; r < kMatrixRows; ++r) rows[r * lanes] = matrix[r];

@@ -158,7 +158,7 @@ Panels::Panels(const InfluenceView& influences, std::span<const std::int32_t> co
     }
     for (std::int32_t i = 0; i < kPerBlock; ++i) {
       const std::int32_t count = std::min(counts[block] - i * kVertices, kVertices);
-      panels.push_back(count <= 0 ? Panel{0, 0, 0} : add(held[i], count));
+      panels.push_back(count <= 0 ? Panel{} : add(held[i], count));
     }
   }
 }
@@ -173,11 +173,12 @@ Panel Panels::add(std::vector<PanelWeight>& held, std::int32_t count) {
   // Per vertex and frame a panel takes three quarters of a step for each of its joints; with
   // frames in the lanes, a vertex takes one for each of its own and about two for the way out.
   const double most = 1.5 * static_cast<double>(held.size()) / count + 2;
+  Panel panel{length(slots), length(weights), width, length(rows)};
   if (width > kPanelJoints || width > most) {
-    scattered = true;
-    return {0, 0, 0};
+    add_rows(held, count);
+    panel.width = 0;
+    return panel;
   }
-  const Panel panel{length(slots), length(weights), width};
   weights.resize(weights.size() + static_cast<std::size_t>(width * kPanelVertices));
   float* row = weights.data() + panel.weights - kPanelVertices;
   last = -1;
@@ -189,6 +190,33 @@ Panel Panels::add(std::vector<PanelWeight>& held, std::int32_t count) {
     row[each.lane] = each.weight;
   }
   return panel;
+}
+
+// `held` by ascending slots.
+void Panels::add_rows(std::span<const PanelWeight> held, std::int32_t count) {
+  scattered = true;
+  std::int32_t widths[kPanelVertices] = {}, order[kPanelVertices];
+  for (const PanelWeight& each : held) ++widths[each.lane];
+  std::iota(order, order + count, 0);
+  std::stable_sort(order, order + count, [&](std::int32_t a, std::int32_t b) { return widths[a] < widths[b]; });
+  for (std::int32_t first = 0; first < count; first += kRowVertices) {
+    Row row{};
+    for (std::int32_t i = 0; i < kRowVertices; ++i) row.vertices[i] = order[std::min(first + i, count - 1)];
+    row.width = widths[row.vertices[kRowVertices - 1]];
+    const std::size_t from = slots.size(), size = static_cast<std::size_t>(row.width * kRowVertices);
+    slots.resize(from + size);
+    weights.resize(weights.size() + size);
+    for (std::int32_t i = 0; i < kRowVertices; ++i) {
+      std::size_t at = static_cast<std::size_t>(i);
+      for (const PanelWeight& each : held) {
+        if (each.lane != row.vertices[i]) continue;
+        slots[from + at] = each.slot;
+        weights[weights.size() - size + at] = each.weight;
+        at += kRowVertices;
+      }
+    }
+    rows.push_back(row);
+  }
 }
 
 ActiveMorphs::ActiveMorphs(std::span<const MorphDeltas> targets, std::int64_t vertices)

@@ -46,15 +46,17 @@ struct Panels {
   Panels(const InfluenceView& influences, std::span<const std::int32_t> counts, bool local);
   explicit Panels(const Influences& influences);
 
-  PanelView view() const { return {panels.data(), slots.data(), weights.data(), scattered}; }
+  PanelView view() const { return {panels.data(), rows.data(), slots.data(), weights.data(), scattered}; }
 
   std::vector<Panel> panels;
+  std::vector<Row> rows;
   std::vector<std::int32_t> slots;
   std::vector<float> weights;
-  bool scattered = false;  // some vertices are in no panel
+  bool scattered = false;
 
  private:
   Panel add(std::vector<PanelWeight>& held, std::int32_t count);
+  void add_rows(std::span<const PanelWeight> held, std::int32_t count);
 };
 
 // What is prepared once per geometry.

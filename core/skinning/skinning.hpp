@@ -46,22 +46,34 @@ struct InfluenceView {
   const std::int32_t* heaviest;  // (V) by vertex
 };
 
-// Vertices are also taken in panels of this many: `width` joints hold any of them, ascending, and
-// have a weight for each, 0 where they do not hold it. Width 0 is a panel with too many.
+// For positions alone, vertices are taken in panels of this many. In a dense panel `width` joints
+// hold any of them, ascending, and have a weight for each, 0 where they do not hold it. A panel
+// with too many joints for that is scattered: its vertices stand in rows of kRowVertices, those
+// with few influences first; a row has as many influences as its widest vertex, the others' being
+// made up with slot 0 and weight 0, and a row without enough vertices repeats one.
 inline constexpr std::int64_t kPanelVertices = 16;
-inline constexpr int kPanelJoints = 24;
+inline constexpr int kPanelJoints = 24, kRowVertices = 8;
 
 struct Panel {
   std::int32_t slots;    // where in PanelView::slots its slots begin
   std::int32_t weights;  // where in PanelView::weights its width × kPanelVertices begin
+  std::int32_t width;    // 0: scattered
+  std::int32_t rows;     // where in PanelView::rows its rows begin
+};
+
+// The vertices of a row, counted from the first of the panel; it has width × kRowVertices slots and
+// weights, which follow those of the row before.
+struct Row {
+  std::int32_t vertices[kRowVertices];
   std::int32_t width;
 };
 
 struct PanelView {
-  const Panel* panels;  // kBlockVertices / kPanelVertices for each block; null when there are none
+  const Panel* panels;  // kBlockVertices / kPanelVertices for each block
+  const Row* rows;      // kPanelVertices / kRowVertices for each scattered panel, or fewer
   const std::int32_t* slots;
   const float* weights;
-  bool scattered;  // some panel of vertices has width 0
+  bool scattered;  // some panel is
 };
 
 // Displacements by the active morph targets, regrouped by vertex. A null array displaces nothing.

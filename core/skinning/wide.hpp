@@ -19,26 +19,28 @@ BUNRAKU_INLINE int norm_row(const Batch& batch, Method method) {
 namespace detail {
 
 // Writes `count` floats per frame, held one float of all frames after another, as frame rows.
-inline void write_rows(const float* block, std::int64_t count, const Batch& batch,
-                       const FrameRows& to, std::int64_t offset) {
-  float* first = to.data + batch.frame * to.frame_stride + offset;
-  const std::int64_t stride = to.frame_stride;
+inline void write_rows(const float* block, std::int64_t count, std::int64_t frames, float* to, std::int64_t stride) {
   Vec rows[kLanes];
   std::int64_t at = 0;
-  for (; batch.frames == kLanes && at + kLanes <= count; at += kLanes) {
+  for (; frames == kLanes && at + kLanes <= count; at += kLanes) {
     transposed(block + at * kLanes, kLanes, rows);
-    float* to_frame = first + at;
+    float* to_frame = to + at;
 #pragma GCC unroll 8
     for (int f = 0; f < kLanes; ++f, to_frame += stride) store(to_frame, rows[f]);
   }
   for (; at < count; at += kLanes) {
     transposed(block + at * kLanes, kLanes, rows);
     const std::int64_t floats = count - at < kLanes ? count - at : kLanes;
-    for (int f = 0; f < batch.frames; ++f) {
+    for (int f = 0; f < frames; ++f) {
       const Vec row = rows[f];
-      for (std::int64_t k = 0; k < floats; ++k) first[f * stride + at + k] = row[k];
+      for (std::int64_t k = 0; k < floats; ++k) to[f * stride + at + k] = row[k];
     }
   }
+}
+
+inline void write_rows(const float* block, std::int64_t count, const Batch& batch, const FrameRows& to,
+                       std::int64_t offset) {
+  write_rows(block, count, batch.frames, to.data + batch.frame * to.frame_stride + offset, to.frame_stride);
 }
 
 }  // namespace detail
