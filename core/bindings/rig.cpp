@@ -23,7 +23,7 @@ template <class T, std::size_t N>
 using Array = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 
 // Node frames a thread should have at least.
-constexpr std::int64_t kGrain = 2048;
+constexpr std::int64_t kGrain = 256;
 
 void require(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(what);

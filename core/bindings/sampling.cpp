@@ -19,7 +19,7 @@ using Rest = Array<const double, 1>;
 using Values = Array<double, 2>;
 
 // Track frames a thread should have at least: handing out a range costs about as much as 2000.
-constexpr std::int64_t kGrain = 8192;
+constexpr std::int64_t kGrain = 1024;
 
 void require(bool holds, const char* what) {
   if (!holds) throw std::invalid_argument(what);

@@ -9,7 +9,7 @@
 namespace bunraku::bvh {
 namespace {
 
-constexpr std::int64_t kGrain = 128;  // rays that are worth another thread
+constexpr std::int64_t kGrain = 32;  // rays that are worth another thread
 
 const BvhKernels& kernels() {
   static const BvhKernels& chosen = bvh_kernels_at(active_level());

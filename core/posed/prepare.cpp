@@ -9,7 +9,7 @@
 namespace bunraku::posed {
 namespace {
 
-constexpr std::int64_t kGrain = 8;  // rays that are worth another thread
+constexpr std::int64_t kGrain = 2;  // rays that are worth another thread
 
 const PosedKernels& kernels() {
   static const PosedKernels& chosen = posed_kernels_at(active_level());

@@ -10,7 +10,7 @@ namespace bunraku {
 namespace {
 
 // Elements a thread should have at least.
-constexpr std::int64_t kGrain = 16384;
+constexpr std::int64_t kGrain = 4096;
 // Outputs from this size on are written past the caches.
 constexpr std::int64_t kStreamFrom = 4 << 20;
 

@@ -10,7 +10,7 @@ namespace bunraku {
 namespace {
 
 // Elements of a group that is gathered before its kernel runs, and that a thread should have.
-constexpr std::int64_t kGroup = 256, kGrain = 4096;
+constexpr std::int64_t kGroup = 256, kGrain = 1024;
 
 template <class T>
 std::vector<T> steps_of(const double* times, std::int64_t count) {

@@ -282,8 +282,8 @@ void deform(DeformJob job, Level level) {
       static_cast<float*>(::operator new(floats * sizeof(float), std::align_val_t{64})));
   job.packed = packed.get();
 
-  // Work for which waking a thread pays: about 30 µs.
-  constexpr std::int64_t kMatrices = 4096, kVertices = 16384;
+  // Work that is worth another thread: about 8 µs.
+  constexpr std::int64_t kMatrices = 1024, kVertices = 2048;
   const std::int64_t batches = kernels.batches(job);
   const std::int64_t matrices = std::max<std::int64_t>(job.frames * job.joints / batches, 1);
   parallel_for(batches, kMatrices / matrices,
