@@ -80,7 +80,7 @@ class Surface:
             if part.topology == "triangles" and len(part.faces)
         )
         if not parts:
-            raise RigError(f"{character.name or 'the character'}: shows no triangles to render")
+            raise RigError(f"{character.name or 'the character'}: shows no triangles")
         materials = (*character.materials, PLAIN)
         painted = [len(materials) - 1 if p.material is None else p.material for _, _, p in parts]
         textures, notes = _textures(character, set(painted))
