@@ -378,8 +378,9 @@ float RestTree::extent(const float* morph_weights) const {
 std::size_t RestTree::bytes() const {
   const auto size = [](const auto& list) { return list.size() * sizeof(list[0]); };
   return size(nodes_) + size(lanes_) + size(shares_) + size(slots_) + size(morph_boxes_) + size(leaves_) +
-         size(positions_) + size(leaf_runs_) + size(run_slots_) + size(runs_) + size(weights_) + size(panels_.panels) +
-         size(panels_.slots) + size(panels_.weights) + size(morph_first_) + size(morph_target_) + size(morph_deltas_);
+         size(positions_) + size(leaf_runs_) + size(run_slots_) + size(runs_) + size(weights_) +
+         size(panels_.panels) + size(panels_.rows) + size(panels_.slots) + size(panels_.weights) +
+         size(morph_first_) + size(morph_target_) + size(morph_deltas_);
 }
 
 }  // namespace bunraku::posed

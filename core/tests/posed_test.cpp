@@ -57,6 +57,7 @@ struct Scene {
 
   std::vector<float> bent(Method method, float morph) const {
     const Influences influences = rig();
+    const Panels panels(influences);
     const std::vector<MorphDeltas> targets{{moved, deltas.data(), nullptr, nullptr}};
     const ActiveMorphs morphs(targets, vertices);
     std::vector<float> out(static_cast<std::size_t>(3 * vertices));
@@ -67,6 +68,7 @@ struct Scene {
     job.joints = joints;
     job.palette = palette.data();
     job.influences = influences.view();
+    job.panels = panels.view();
     job.positions = positions.data();
     if (morph != 0) {
       job.morphs = morphs.view();
