@@ -5,6 +5,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <concepts>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -29,21 +30,27 @@ auto span(const A& array) {
   return std::span(array.data(), array.size());
 }
 
-void require(bool condition, const std::string& what) {
-  if (!condition) throw nb::value_error(what.c_str());
+void require(bool condition, const char* what) {
+  if (!condition) throw nb::value_error(what);
+}
+
+// For messages that take longer to put together than all else a small call has to do.
+template <std::invocable What>
+void require(bool condition, What what) {
+  if (!condition) throw nb::value_error(what().c_str());
 }
 
 const float* rows_of(const OptionalFloats& array, std::int64_t count, std::int64_t width,
-                     const std::string& name) {
+                     const char* name) {
   if (!array) return nullptr;
   require(static_cast<std::int64_t>(array->shape(0)) == count &&
               static_cast<std::int64_t>(array->shape(1)) == width,
-          name + ": expected (" + std::to_string(count) + ", " + std::to_string(width) + ")");
+          [&] { return name + (": expected (" + std::to_string(count)) + ", " + std::to_string(width) + ")"; });
   return array->data();
 }
 
 FrameRows frame_rows(const std::optional<Rows>& rows, const DeformJob& job, std::int64_t width,
-                     const std::string& name) {
+                     const char* name) {
   if (!rows) return {};
   const bool fits = static_cast<std::int64_t>(rows->shape(0)) == job.frames &&
                     static_cast<std::int64_t>(rows->shape(1)) == job.vertices &&
@@ -51,8 +58,9 @@ FrameRows frame_rows(const std::optional<Rows>& rows, const DeformJob& job, std:
   // The strides of an array without elements mean nothing.
   const bool packed = rows->size() == 0 || (rows->stride(2) == 1 &&
                                             (job.vertices <= 1 || rows->stride(1) == width));
-  require(fits && packed, name + ": expected (frames, vertices, " + std::to_string(width) +
-                              "), contiguous within a frame");
+  require(fits && packed, [&] {
+    return name + (": expected (frames, vertices, " + std::to_string(width)) + "), contiguous within a frame";
+  });
   return {rows->data(), rows->stride(0)};
 }
 
@@ -76,9 +84,10 @@ void deform_into(const Rig& rig, Array<float, 4> palette, const std::string& met
   job.influences = rig.influences.view();
   job.panels = rig.panels.view();
   require(palette.shape(2) == 3 && palette.shape(3) == 4, "palette: expected (frames, joints, 3, 4)");
-  require(job.joints >= rig.influences.joints, "palette: the rig refers to joint " +
-                                        std::to_string(rig.influences.joints - 1) + ", but there are " +
-                                        std::to_string(job.joints));
+  require(job.joints >= rig.influences.joints, [&] {
+    return "palette: the rig refers to joint " + std::to_string(rig.influences.joints - 1) + ", but there are " +
+           std::to_string(job.joints);
+  });
   require(all_finite(span(palette)), "palette: expected finite numbers");
   job.positions = rows_of(positions, job.vertices, 3, "positions");
   job.normals = rows_of(normals, job.vertices, 3, "normals");

