@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from bunraku.errors import RigError
 from bunraku.model import (
@@ -46,7 +47,8 @@ def as_bones(character: Character) -> Character:
     length = np.linalg.norm(skeleton.translations, axis=1)
     tips = np.flatnonzero(shown & (above >= 0) & shown[above] & (length > 0)).astype(np.int32)
     if not len(tips):
-        raise RigError(f"{character.name or 'the character'}: has no bones to show")
+        nothing = "bones" if character.attachments else "mesh and no bones"
+        raise RigError(f"{character.name or 'the character'}: has no {nothing} to show")
     mesh = Mesh(
         "bones",
         (_octahedra(skeleton.translations[tips], above[tips], tips),),
@@ -73,7 +75,8 @@ def as_bones(character: Character) -> Character:
     )
 
 
-def _shown(character: Character) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def _shown(character: Character) -> npt.NDArray[np.bool_]:
+    """Which nodes may be an end of a bone."""
     skeleton = character.skeleton
     parents, order = skeleton.parents, skeleton.order
     shown = np.zeros(len(skeleton), np.bool_)
