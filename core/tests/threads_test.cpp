@@ -51,6 +51,23 @@ TEST(every_item_is_visited_once) {
   set_thread_count(0);
 }
 
+TEST(a_thread_starts_with_its_own_share) {
+  set_thread_count(2);
+  const std::thread::id caller = std::this_thread::get_id();
+  for (int repetition = 0; repetition < 200; ++repetition) {
+    std::atomic<std::int64_t> of_caller{-1}, of_worker{-1};
+    parallel_for(1000, 1, [&](std::int64_t begin, std::int64_t) {
+      std::int64_t none = -1;
+      (std::this_thread::get_id() == caller ? of_caller : of_worker).compare_exchange_strong(none, begin);
+      const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(5);
+      while (std::chrono::steady_clock::now() < end) {
+      }
+    });
+    CHECK(of_caller == 0 && (of_worker == -1 || of_worker >= 500));
+  }
+  set_thread_count(0);
+}
+
 TEST(nested_and_concurrent_jobs_finish) {
   set_thread_count(4);
   std::atomic<int> total{0};
