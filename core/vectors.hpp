@@ -10,6 +10,8 @@
 
 #if defined(__AVX2__)
 #include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace bunraku::BUNRAKU_LEVEL {
@@ -53,6 +55,10 @@ typedef double Double4 __attribute__((vector_size(32)));
 // moves across halves, which stores need too (Zen 2).
 inline Float8 twice(const float* from) { return _mm256_broadcast_ps(reinterpret_cast<const __m128*>(from)); }
 inline Double4 twice(const double* from) { return _mm256_broadcast_pd(reinterpret_cast<const __m128d*>(from)); }
+
+// a·b + c, rounded once where the level has an instruction for it, here and below.
+inline Float8 fused(Float8 a, Float8 b, Float8 c) { return _mm256_fmadd_ps(a, b, c); }
+inline Double4 fused(Double4 a, Double4 b, Double4 c) { return _mm256_fmadd_pd(a, b, c); }
 
 template <>
 struct Lanes<float> {
@@ -125,6 +131,14 @@ struct Lanes<double> {
 };
 
 #else
+
+#ifdef __aarch64__
+inline Float4 fused(Float4 a, Float4 b, Float4 c) { return vfmaq_f32(c, a, b); }
+inline Double2 fused(Double2 a, Double2 b, Double2 c) { return vfmaq_f64(c, a, b); }
+#else
+inline Float4 fused(Float4 a, Float4 b, Float4 c) { return a * b + c; }
+inline Double2 fused(Double2 a, Double2 b, Double2 c) { return a * b + c; }
+#endif
 
 template <>
 struct Lanes<float> {

@@ -9,26 +9,22 @@ namespace {
 template <class T>
 using Vector = typename Lanes<T>::Vector;
 
-// Rotation, scale and translation as the rows of a 3×4 matrix.
+// Rotation and scale as the left three columns of the rows of a 3×4 matrix. Doubling the scales
+// and not the quaternion keeps the longest chain of instructions at four.
 template <class T>
-inline void compose(const Vector<T> t[4], const Vector<T> q[4], const Vector<T> s[4], Vector<T> m[12]) {
-  const Vector<T> x2 = q[0] + q[0], y2 = q[1] + q[1], z2 = q[2] + q[2];
-  const Vector<T> xx = q[0] * x2, yy = q[1] * y2, zz = q[2] * z2;
-  const Vector<T> xy = q[0] * y2, yz = q[1] * z2, zx = q[2] * x2;
-  const Vector<T> xw = q[3] * x2, yw = q[3] * y2, zw = q[3] * z2;
-  const T one = 1;
-  m[0] = (one - (yy + zz)) * s[0];
-  m[1] = (xy - zw) * s[1];
-  m[2] = (zx + yw) * s[2];
-  m[3] = t[0];
-  m[4] = (xy + zw) * s[0];
-  m[5] = (one - (zz + xx)) * s[1];
-  m[6] = (yz - xw) * s[2];
-  m[7] = t[1];
-  m[8] = (zx - yw) * s[0];
-  m[9] = (yz + xw) * s[1];
-  m[10] = (one - (xx + yy)) * s[2];
-  m[11] = t[2];
+inline void compose(const Vector<T> q[4], const Vector<T> s[4], Vector<T> m[12]) {
+  const Vector<T> x = q[0], y = q[1], z = q[2], w = q[3];
+  const Vector<T> xx = x * x, yy = y * y, zz = z * z, xw = x * w, yw = y * w, zw = z * w;
+  const Vector<T> s0 = s[0] + s[0], s1 = s[1] + s[1], s2 = s[2] + s[2];
+  m[0] = fused(-fused(y, y, zz), s0, s[0]);
+  m[1] = fused(x, y, -zw) * s1;
+  m[2] = fused(x, z, yw) * s2;
+  m[4] = fused(x, y, zw) * s0;
+  m[5] = fused(-fused(z, z, xx), s1, s[1]);
+  m[6] = fused(y, z, -xw) * s2;
+  m[8] = fused(x, z, -yw) * s0;
+  m[9] = fused(y, z, xw) * s1;
+  m[10] = fused(-fused(x, x, yy), s2, s[2]);
 }
 
 // Asks for memory that the next group will use; beyond the end of an array this does nothing. A
@@ -92,10 +88,11 @@ void walk(const HierarchyJob<T>& job, std::int64_t first, int last, bool far, T*
     const HierarchyStep step = steps[i];
     const std::int64_t node = step.node;
     Vector<T> t[4], q[4], s[4], m[12];
-    Lanes<T>::gather(At<const T>{group.translations, 3 * node}, t);
     Lanes<T>::gather(At<const T>{group.rotations, 4 * node}, q);
     Lanes<T>::gather(At<const T>{group.scales, 3 * node}, s);
-    compose<T>(t, q, s, m);
+    compose<T>(q, s, m);
+    Lanes<T>::gather(At<const T>{group.translations, 3 * node}, t);
+    m[3] = t[0], m[7] = t[1], m[11] = t[2];
 
     if (far) {  // the next group's frames follow in memory; one node's share of them at a time
       const std::int64_t next = (nodes + i) * kCount;
@@ -111,8 +108,8 @@ void walk(const HierarchyJob<T>& job, std::int64_t first, int last, bool far, T*
         const Vector<T> x = m[c], y = m[4 + c], z = m[8 + c];
         for (int row = 0; row < 12; row += 4) {
           const auto p = [&](int k) { return load<Vector<T>>(above + (row + k) * kCount); };
-          m[row + c] = p(0) * x + p(1) * y + p(2) * z;
-          if (c == 3) m[row + c] += p(3);
+          const Vector<T> first = c == 3 ? fused(p(0), x, p(3)) : p(0) * x;
+          m[row + c] = fused(p(2), z, fused(p(1), y, first));
         }
       }
     }

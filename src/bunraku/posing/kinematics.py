@@ -54,8 +54,8 @@ def forward_kinematics(
     """Return (F, N, 3, 4) global transforms of plain arrays, in their own float type.
 
     `global_transforms` without a `Skeleton` and a `Pose`, and the way to compute in float32.
-    Results are the same bits at every instruction set and thread count. Arrays must be
-    C-contiguous: nothing is converted.
+    Results do not depend on the number of threads, and on the instruction set in their last bits
+    alone. Arrays must be C-contiguous: nothing is converted.
 
     Args:
         translations: (F, N, 3) float32 or float64.
@@ -72,7 +72,7 @@ def forward_kinematics(
     >>> forward_kinematics(still, turn, np.ones_like(still), *root)[0, 0, :, 3]
     array([1., 2., 3.], dtype=float32)
     """
-    out = np.empty((*translations.shape[:2], 3, 4), translations.dtype)
+    out = np.empty(translations.shape[:2] + (3, 4), translations.dtype)
     try:
         _core.kinematics.global_transforms(translations, rotations, scales, parents, order, out)
     except TypeError:

@@ -43,7 +43,8 @@ def solve(
     about the axes of an Euler split, in the first half of the loops mirrored at, and link k turns
     by (k + 1) × step at most, as its parent sees the goal: also below nodes that scale or mirror,
     which MMD has not. Links of a chain that is off do not turn. Frames do not depend on each
-    other. Results are the same bits at every instruction set and thread count.
+    other. Results are the same bits at every thread count and, where there is a rig, at every
+    instruction set.
 
     Args:
         pose: F frames; `ik` says which chains are on.
