@@ -1,13 +1,14 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
 
+#include "bindings/arrays.hpp"
 #include "kinematics/kinematics.hpp"
 #include "kinematics/prepare.hpp"
 #include "threads.hpp"
@@ -17,8 +18,6 @@ namespace nb = nanobind;
 namespace bunraku {
 namespace {
 
-template <class T, std::size_t N>
-using Array = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 using Indices = Array<const std::int32_t, 1>;
 
 // Node frames a thread should have at least: computing them takes as long as waking it.
@@ -75,20 +74,23 @@ void global_transforms(const HierarchyKernel<T>& kernel, const Array<const T, 3>
                             static_cast<std::int64_t>(nodes),
                             plan.slots,
                             out.data()};
-  const auto bytes = static_cast<std::size_t>(kernel.scratch_size(job.nodes, job.slots)) * sizeof(T);
+  const auto numbers = static_cast<std::size_t>(kernel.scratch_size(job.nodes, job.slots));
   const std::int64_t lanes = kernel.lanes, groups = (job.frames + lanes - 1) / lanes;
-  constexpr std::align_val_t kAligned{64};
   std::atomic<bool> out_of_memory{false};
   {
     const nb::gil_scoped_release released;
     parallel_for(groups, kGrain / std::max<std::int64_t>(job.nodes * lanes, 1), [&](std::int64_t begin, std::int64_t end) {
-      void* const scratch = ::operator new(bytes, kAligned, std::nothrow);
-      if (scratch == nullptr) {
+      const std::int64_t last = std::min(end * lanes, job.frames);
+      alignas(64) T few[16384 / sizeof(T)];
+      if (numbers <= std::size(few)) return kernel.run(job, begin * lanes, last, few);
+      constexpr std::align_val_t kAligned{64};
+      void* const many = ::operator new(numbers * sizeof(T), kAligned, std::nothrow);
+      if (many == nullptr) {
         out_of_memory = true;  // must not throw on a thread of the pool
         return;
       }
-      kernel.run(job, begin * lanes, std::min(end * lanes, job.frames), static_cast<T*>(scratch));
-      ::operator delete(scratch, kAligned);
+      kernel.run(job, begin * lanes, last, static_cast<T*>(many));
+      ::operator delete(many, kAligned);
     });
   }
   if (out_of_memory) throw std::bad_alloc();

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/arrays.hpp"
 #include "level.hpp"
 #include "threads.hpp"
 
@@ -28,6 +29,7 @@ NB_MODULE(_core, m) {
   using namespace bunraku;
   // Trees and rigs that caches still hold when the interpreter ends are no leaks to report.
   nb::set_leak_warnings(false);
+  numpy::array_type();  // while an import may still fail
   const std::string active{name(active_level())};  // a bad BUNRAKU_ISA fails the import, loudly
 
   m.def("level", [active] { return active; }, "Instruction set the kernels run at.");

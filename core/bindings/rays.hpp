@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/arrays.hpp"
 #include "bvh/batch.hpp"
 
 namespace bunraku {
@@ -22,9 +23,9 @@ namespace nb = nanobind;
 inline constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 template <typename T, std::size_t kDimensions>
-using In = nb::ndarray<const T, nb::ndim<kDimensions>, nb::c_contig, nb::device::cpu>;
+using In = Array<const T, kDimensions>;
 template <typename T, std::size_t kDimensions>
-using Out = nb::ndarray<T, nb::ndim<kDimensions>, nb::c_contig, nb::device::cpu>;
+using Out = Array<T, kDimensions>;
 template <typename T>
 using Made = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
 
@@ -32,19 +33,18 @@ inline void require(bool condition, const std::string& what) {
   if (!condition) throw nb::value_error(what.c_str());
 }
 
-template <typename Array>
-auto* rows(const Array& array, std::size_t count, std::size_t width, const char* name) {
+template <typename T, std::size_t kDimensions>
+T* rows(const Array<T, kDimensions>& array, std::size_t count, std::size_t width, const char* name) {
   bool fits = array.shape(0) == count;
-  if constexpr (requires { array.shape(1); }) fits = fits && (width == 1 || array.shape(1) == width);
+  if constexpr (kDimensions > 1) fits = fits && (width == 1 || array.shape(1) == width);
   require(fits, std::string(name) + ": expected (" + std::to_string(count) +
                     (width > 1 ? ", " + std::to_string(width) + ")" : ",)"));
   return array.data();
 }
 
-template <typename Array>
-auto* rows(const std::optional<Array>& array, std::size_t count, std::size_t width, const char* name) {
-  using Data = decltype(array->data());
-  return array ? rows(*array, count, width, name) : Data{nullptr};
+template <typename T, std::size_t kDimensions>
+T* rows(const std::optional<Array<T, kDimensions>>& array, std::size_t count, std::size_t width, const char* name) {
+  return array ? rows(*array, count, width, name) : nullptr;
 }
 
 template <typename T>

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "bindings/arrays.hpp"
 #include "rig/prepare.hpp"
 #include "threads.hpp"
 
@@ -19,8 +20,6 @@ namespace nb = nanobind;
 namespace bunraku {
 namespace {
 
-template <class T, std::size_t N>
-using Array = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 
 // Node frames a thread should have at least.
 constexpr std::int64_t kGrain = 256;

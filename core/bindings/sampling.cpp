@@ -1,10 +1,10 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
 #include <algorithm>
 #include <stdexcept>
 #include <string>
 
+#include "bindings/arrays.hpp"
 #include "sampling/sampling.hpp"
 #include "threads.hpp"
 
@@ -13,8 +13,6 @@ namespace nb = nanobind;
 namespace bunraku {
 namespace {
 
-template <class T, std::size_t N>
-using Array = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 using Rest = Array<const double, 1>;
 using Values = Array<double, 2>;
 

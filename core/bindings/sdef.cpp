@@ -1,11 +1,11 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 
 #include <optional>
 #include <span>
 #include <string>
 
+#include "bindings/arrays.hpp"
 #include "sdef/prepare.hpp"
 
 namespace nb = nanobind;
@@ -13,18 +13,16 @@ namespace nb = nanobind;
 namespace bunraku {
 namespace {
 
-template <class T, std::size_t N>
-using Array = nb::ndarray<const T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
-using Rest = std::optional<Array<float, 3>>;
-using Rows = nb::ndarray<float, nb::ndim<3>, nb::device::cpu>;
+using Rest = std::optional<Array<const float, 3>>;
+using Rows = Array<float, 3, false>;
 
 void require(bool holds, const std::string& what) {
   if (!holds) throw nb::value_error(what.c_str());
 }
 
-void make_vertices(SdefVertices* self, Array<std::int32_t, 1> spherical, Array<std::int32_t, 2> pairs,
-                   Array<float, 2> shares, Array<float, 3> centers, Array<std::int32_t, 1> dual,
-                   Array<std::int32_t, 2> slots, Array<float, 2> weights) {
+void make_vertices(SdefVertices* self, Array<const std::int32_t, 1> spherical, Array<const std::int32_t, 2> pairs,
+                   Array<const float, 2> shares, Array<const float, 3> centers, Array<const std::int32_t, 1> dual,
+                   Array<const std::int32_t, 2> slots, Array<const float, 2> weights) {
   const std::size_t count = spherical.size(), width = slots.shape(1);
   require(pairs.shape(0) == count && pairs.shape(1) == 2 && shares.shape(0) == count && shares.shape(1) == 2 &&
               centers.shape(0) == count && centers.shape(1) == 3 && centers.shape(2) == 3,
@@ -60,7 +58,7 @@ BentRows bent_rows(const std::optional<Rows>& rows, std::int64_t frames, std::in
   return {rows->data(), rows->stride(0)};
 }
 
-void bend_into(const SdefVertices& self, Array<float, 4> palette, Array<float, 3> positions, Rest normals, Rest tangents,
+void bend_into(const SdefVertices& self, Array<const float, 4> palette, Array<const float, 3> positions, Rest normals, Rest tangents,
                Rows out_positions, std::optional<Rows> out_normals, std::optional<Rows> out_tangents) {
   SdefJob job{};
   job.vertices = self.view();

@@ -1,5 +1,4 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
@@ -11,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "bindings/arrays.hpp"
 #include "skinning/prepare.hpp"
 
 namespace nb = nanobind;
@@ -18,12 +18,10 @@ namespace nb = nanobind;
 namespace bunraku {
 namespace {
 
-template <typename Scalar, std::size_t kDimensions>
-using Array = nb::ndarray<const Scalar, nb::ndim<kDimensions>, nb::c_contig, nb::device::cpu>;
-using Floats = Array<float, 2>;
+using Floats = Array<const float, 2>;
 using OptionalFloats = std::optional<Floats>;
-using Rows = nb::ndarray<float, nb::ndim<3>, nb::device::cpu>;
-using Target = std::tuple<Array<std::int32_t, 1>, OptionalFloats, OptionalFloats, OptionalFloats>;
+using Rows = Array<float, 3, false>;
+using Target = std::tuple<Array<const std::int32_t, 1>, OptionalFloats, OptionalFloats, OptionalFloats>;
 
 template <typename A>
 auto span(const A& array) {
@@ -70,9 +68,9 @@ Method method_named(const std::string& name) {
   throw nb::value_error(("method: expected lbs or dqs, found " + name).c_str());
 }
 
-void deform_into(const Rig& rig, Array<float, 4> palette, const std::string& method,
+void deform_into(const Rig& rig, Array<const float, 4> palette, const std::string& method,
                  Floats positions, OptionalFloats normals, OptionalFloats tangents,
-                 std::optional<Array<float, 1>> mix, const std::vector<Target>& targets,
+                 std::optional<Array<const float, 1>> mix, const std::vector<Target>& targets,
                  OptionalFloats morph_weights, Rows out_positions,
                  std::optional<Rows> out_normals, std::optional<Rows> out_tangents) {
   DeformJob job{};
@@ -126,7 +124,7 @@ void deform_into(const Rig& rig, Array<float, 4> palette, const std::string& met
 void bind_skinning(nb::module_& m) {
   nb::class_<Rig>(m, "Rig", "Influences of one geometry, arranged for the kernels.")
       .def("__init__",
-           [](Rig* self, Array<std::int32_t, 2> joints, Floats weights) {
+           [](Rig* self, Array<const std::int32_t, 2> joints, Floats weights) {
              require(joints.shape(0) == weights.shape(0) && joints.shape(1) == weights.shape(1),
                      "joints and weights: expected the same shape");
              new (self) Rig(Influences(span(joints), span(weights),

@@ -1,5 +1,4 @@
 #include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -13,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/arrays.hpp"
 #include "springs/springs.hpp"
 #include "threads.hpp"
 
@@ -25,8 +25,6 @@ namespace {
 using springs::Motion;
 using springs::System;
 
-template <class T, std::size_t N>
-using Array = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 using Numbers = Array<const double, 2>;
 using Indices = Array<const std::int32_t, 1>;
 // What one character does: its system, translations, rotations, scales, tails.
