@@ -97,6 +97,17 @@ BUNRAKU_INLINE void accumulate(Vec& sum, const Vec& a, const Vec& b) {
 #endif
 }
 
+// The same with b in memory, which the instruction reads by itself: the processor counts loads and
+// sums alike, four to a cycle at most (Zen 2).
+BUNRAKU_INLINE void accumulate(Vec& sum, const Vec& a, const float* b) {
+#if defined(__AVX2__)
+  typedef float Unaligned __attribute__((vector_size(32), aligned(4), may_alias));
+  asm("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(a), "m"(*reinterpret_cast<const Unaligned*>(b)));
+#else
+  sum = fused(a, load(b), sum);
+#endif
+}
+
 // One bit per lane.
 BUNRAKU_INLINE unsigned bits(const Mask& mask) {
 #if defined(__AVX2__)

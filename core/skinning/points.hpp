@@ -224,7 +224,7 @@ BUNRAKU_INLINE void sum_wide(const Row& row, int first, const std::int32_t* slot
         const Vec product = splat(q < 3 ? weights[first + i] * p[i][q] : weights[first + i]);
 #pragma GCC unroll 3
         for (int r = 0; r < 3; ++r) {
-          accumulate(sums[i][r], product, load(matrix[i] + (3 * q + r) * kLanes));
+          accumulate(sums[i][r], product, matrix[i] + (3 * q + r) * kLanes);
         }
       }
     }
