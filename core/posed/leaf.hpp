@@ -32,6 +32,7 @@ class Leaves {
     const Leaf& leaf = view_.leaves[index];
     job_.vertices = leaf.count;
     job_.positions = view_.positions + 3 * static_cast<std::int64_t>(leaf.first);
+    job_.influences.sums = view_.influences.sums + leaf.first;
     if (pose_.morph_weights != nullptr) find_morphs(leaf);
     skinning::bend_narrow<kMethod, false>(job_, batch_, {0, leaf.count, index});
     bvh::Corners corners;

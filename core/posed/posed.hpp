@@ -66,7 +66,7 @@ struct RestView {
   const Leaf* leaves;
   const float* positions;                        // of leaf vertices, 3 floats each
   InfluenceView influences;                      // of leaf vertices; a leaf is a block, and `order`
-                                                 // counts from its first; no sums, no heaviest
+                                                 // counts from its first; no heaviest
   PanelView panels;                              // of the same
   const std::int32_t* morph_first;               // (leaf vertices + 1), or null without morphs
   const std::int32_t* morph_target;

@@ -169,7 +169,7 @@ RestTree::RestTree(const Influences& rig, const float* positions, std::span<cons
   view_.positions = positions_.data();
   static constexpr std::int32_t kOrder[kCorners] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11,
                                                     12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23};
-  view_.influences = {leaf_runs_.data(), runs_.data(), kOrder, run_slots_.data(), weights_.data(), nullptr, nullptr};
+  view_.influences = {leaf_runs_.data(), runs_.data(), kOrder, run_slots_.data(), weights_.data(), sums_.data(), nullptr};
   std::vector<std::int32_t> counts;
   for (const Leaf& leaf : leaves_) counts.push_back(leaf.count);
   panels_ = Panels(view_.influences, counts, true);
@@ -230,6 +230,7 @@ std::vector<std::int32_t> RestTree::copy_leaves(const bvh::TreeView& tree, const
       ++runs_.back().end;
       const auto weights = weights_of(rig, places[at(v)]);
       weights_.insert(weights_.end(), weights.begin(), weights.end());
+      sums_.push_back(std::accumulate(weights.begin(), weights.end(), 0.0f));
       for (int k = 0; k < 3; ++k) {
         const float x = positions[3 * std::int64_t{v} + k];
         positions_.push_back(x);
@@ -378,7 +379,7 @@ float RestTree::extent(const float* morph_weights) const {
 std::size_t RestTree::bytes() const {
   const auto size = [](const auto& list) { return list.size() * sizeof(list[0]); };
   return size(nodes_) + size(lanes_) + size(shares_) + size(slots_) + size(morph_boxes_) + size(leaves_) +
-         size(positions_) + size(leaf_runs_) + size(run_slots_) + size(runs_) + size(weights_) +
+         size(positions_) + size(leaf_runs_) + size(run_slots_) + size(runs_) + size(weights_) + size(sums_) +
          size(panels_.panels) + size(panels_.rows) + size(panels_.slots) + size(panels_.weights) +
          size(morph_first_) + size(morph_target_) + size(morph_deltas_);
 }

@@ -50,7 +50,7 @@ class RestTree {
   std::vector<float> positions_;
   std::vector<std::int32_t> leaf_runs_, run_slots_;
   std::vector<Run> runs_;
-  std::vector<float> weights_;
+  std::vector<float> weights_, sums_;
   Panels panels_;
   std::vector<std::int32_t> morph_first_, morph_target_;
   std::vector<float> morph_deltas_, target_extent_;

@@ -8,10 +8,6 @@
 
 namespace bunraku::BUNRAKU_LEVEL::skinning {
 
-// Rows of a dual-quaternion record that are blended. Where no joint of a batch stretches, each
-// stretch is the identity, and its blend the sum of the weights times the identity.
-inline constexpr int kDualRows = kStretchRow + 6;
-
 // In which lanes each influence of a run must change sign to point the way of the heaviest: a
 // question of joints and frames, so it is asked once for a run.
 struct Flips {
@@ -118,13 +114,19 @@ inline constexpr int kNarrowRows = 16;
 
 namespace detail {
 
+// What is blended: matrices; dual quaternions and stretches; or dual quaternions alone where no
+// joint stretches, and the stretch is the sum of the weights times the identity.
+enum class Blend { matrices, stretched, rigid };
+
 // kWidth influences per vertex, or any number if 0. The common counts unroll: 160 M instead of
 // 126 M vertices/s in single frames.
-template <Method kMethod, int kWidth>
+template <Blend kBlend, int kWidth>
 BUNRAKU_INLINE void blend_run(const InfluenceView& influences, const Batch& batch, const Run& run,
                               const Flips& flips, std::int64_t block_begin, float* out) {
-  constexpr int kVecs = kNarrowRows / kLanes, kDualVecs = kMethod == Method::lbs ? 0 : 8 / kLanes;
-  const float* records = detail::records<kMethod>(batch, 1);
+  constexpr bool kDual = kBlend != Blend::matrices;
+  constexpr int kDualVecs = kDual ? 8 / kLanes : 0;
+  constexpr int kVecs = kBlend == Blend::rigid ? kDualVecs : kNarrowRows / kLanes;
+  const float* records = detail::records<kDual ? Method::dqs : Method::lbs>(batch, 1);
   const std::int32_t* slots = influences.slots + run.slots;
   const float* weights = influences.weights + run.weights;
   const int width = kWidth == 0 ? run.width : kWidth;
@@ -134,7 +136,7 @@ BUNRAKU_INLINE void blend_run(const InfluenceView& influences, const Batch& batc
       const float* rows = records + slots[k] * batch.layout.rows;
       const Vec weight = splat(weights[k]);
       Vec aligned = weight;
-      if constexpr (kMethod == Method::dqs) {
+      if constexpr (kDual) {
         const float* heaviest = records + run.heaviest * batch.layout.rows;
         const bool kept = kWidth != 0 || k < Flips::kKept;
         aligned = negate_where(kept ? flips.kept[k] : narrow_flip(heaviest, rows), weight);
@@ -151,12 +153,12 @@ BUNRAKU_INLINE void blend_run(const InfluenceView& influences, const Batch& batc
 }  // namespace detail
 
 // Writes kNarrowRows floats for each vertex, at its place in the block.
-template <Method kMethod>
+template <detail::Blend kBlend>
 BUNRAKU_INLINE void blend_run(const InfluenceView& influences, const Batch& batch, const Run& run,
                               std::int64_t block_begin, float* out) {
   Flips flips;
-  if constexpr (kMethod == Method::dqs) {
-    const float* records = detail::records<kMethod>(batch, 1);
+  if constexpr (kBlend != detail::Blend::matrices) {
+    const float* records = detail::records<Method::dqs>(batch, 1);
     const float* heaviest = records + run.heaviest * batch.layout.rows;
     const std::int32_t* slots = influences.slots + run.slots;
     static_assert(Flips::kKept % 4 == 0);
@@ -167,11 +169,11 @@ BUNRAKU_INLINE void blend_run(const InfluenceView& influences, const Batch& batc
     }
   }
   switch (run.width) {
-    case 1: return detail::blend_run<kMethod, 1>(influences, batch, run, flips, block_begin, out);
-    case 2: return detail::blend_run<kMethod, 2>(influences, batch, run, flips, block_begin, out);
-    case 3: return detail::blend_run<kMethod, 3>(influences, batch, run, flips, block_begin, out);
-    case 4: return detail::blend_run<kMethod, 4>(influences, batch, run, flips, block_begin, out);
-    default: return detail::blend_run<kMethod, 0>(influences, batch, run, flips, block_begin, out);
+    case 1: return detail::blend_run<kBlend, 1>(influences, batch, run, flips, block_begin, out);
+    case 2: return detail::blend_run<kBlend, 2>(influences, batch, run, flips, block_begin, out);
+    case 3: return detail::blend_run<kBlend, 3>(influences, batch, run, flips, block_begin, out);
+    case 4: return detail::blend_run<kBlend, 4>(influences, batch, run, flips, block_begin, out);
+    default: return detail::blend_run<kBlend, 0>(influences, batch, run, flips, block_begin, out);
   }
 }
 
