@@ -63,7 +63,8 @@ TEST(a_thread_starts_with_its_own_share) {
       while (std::chrono::steady_clock::now() < end) {
       }
     });
-    CHECK(of_caller == 0 && (of_worker == -1 || of_worker >= 500));
+    // Either may come so late that the other has begun or done its share.
+    CHECK(of_caller < 500 && (of_worker == -1 || of_worker >= 500));
   }
   set_thread_count(0);
 }
