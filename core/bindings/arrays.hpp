@@ -1,8 +1,8 @@
 #pragma once
 // NumPy arrays as arguments of the core: read in place, never copied or converted.
 //
-// nanobind's own ndarray asks an array for a DLPack capsule, which takes 0.3 µs each; with ten
-// arrays to a call that was more than bending a small mesh takes. The fields read here are public
+// nanobind's own ndarray asks an array for a DLPack capsule, which takes 0.2 µs each: of 2.0 µs that
+// a call with six arrays took before it did anything, 0.6 are left. The fields read here are public
 // and the same in NumPy 1 and 2 (numpy/ndarraytypes.h).
 
 #include <nanobind/nanobind.h>

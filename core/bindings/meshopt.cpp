@@ -2,6 +2,7 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string_view.h>
 
+#include "bindings/arrays.hpp"
 #include "meshopt/meshopt.hpp"
 
 namespace nb = nanobind;
@@ -10,8 +11,8 @@ using namespace nb::literals;
 namespace bunraku {
 namespace {
 
-using BytesIn = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using BytesInOut = nb::ndarray<std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using BytesIn = Array<const std::uint8_t, 1>;
+using BytesInOut = Array<std::uint8_t, 1>;
 using BytesOut = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>;
 
 template <meshopt::Decoded (*Decode)(meshopt::Stream, std::int64_t, std::int64_t)>

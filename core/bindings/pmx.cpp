@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/arrays.hpp"
 #include "pmx/pmx.hpp"
 
 namespace nb = nanobind;
@@ -13,8 +14,6 @@ using namespace nb::literals;
 namespace bunraku {
 namespace {
 
-template <class T, std::size_t N>
-using Array = nb::ndarray<T, nb::ndim<N>, nb::c_contig, nb::device::cpu>;
 using BytesIn = Array<const std::uint8_t, 1>;
 
 pmx::Bytes view(const BytesIn& data) { return {data.data(), data.size()}; }

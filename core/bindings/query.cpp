@@ -227,7 +227,7 @@ nb::object cast(const Tree& tree, const float (&origin)[3], const float (&direct
   return answer(hit);
 }
 
-// Three float32 or float64 numbers of anything with a buffer: a quarter of what an ndarray argument takes.
+// Three float32 or float64 numbers of anything with a buffer.
 void read_point(nb::handle array, float (&point)[3], const char* name) {
   Py_buffer view;
   if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) throw nb::python_error();

@@ -20,7 +20,6 @@ namespace nb = nanobind;
 namespace bunraku {
 namespace {
 
-
 // Node frames a thread should have at least.
 constexpr std::int64_t kGrain = 256;
 

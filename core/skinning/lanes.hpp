@@ -10,6 +10,8 @@
 #include <arm_neon.h>
 #endif
 
+#include "vectors.hpp"
+
 namespace bunraku::BUNRAKU_LEVEL::skinning {
 
 // Eight lanes at the AVX-512 level too: sixteen frames of 60 joints' rows overflow a
@@ -49,21 +51,6 @@ BUNRAKU_INLINE Vec sqrt(const Vec& v) {
   return r;
 #endif
 }
-
-// a·b + c, rounded once where the level has an instruction for it.
-BUNRAKU_INLINE Vec fused(const Vec& a, const Vec& b, const Vec& c) {
-#if defined(__AVX2__)
-  return _mm256_fmadd_ps(a, b, c);
-#elif defined(__ARM_NEON)
-  return vfmaq_f32(c, a, b);
-#else
-  return a * b + c;
-#endif
-}
-
-#if defined(__AVX2__)
-BUNRAKU_INLINE Quad fused(const Quad& a, const Quad& b, const Quad& c) { return _mm_fmadd_ps(a, b, c); }
-#endif
 
 BUNRAKU_INLINE Quad load_quad(const float* from) {
   Quad q;

@@ -7,7 +7,6 @@
 #include "skinning/lanes.hpp"
 #include "skinning/skinning.hpp"
 #include "skinning/stretch.hpp"
-#include "vectors.hpp"
 
 namespace bunraku::BUNRAKU_LEVEL::skinning {
 
@@ -164,23 +163,15 @@ inline constexpr float kIdentity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
 namespace detail {
 
 // The rows of a 3×4 matrix as four columns of x, y, z and 0.
-BUNRAKU_INLINE void turn(const float* matrix, float* columns) {
+BUNRAKU_INLINE void to_columns(const float* matrix, float* columns) {
   const Quad x = load_quad(matrix), y = load_quad(matrix + 4), z = load_quad(matrix + 8), none{};
   const Quad xy = __builtin_shufflevector(x, y, 0, 4, 1, 5), z0 = __builtin_shufflevector(z, none, 0, 4, 1, 5);
   const Quad xy2 = __builtin_shufflevector(x, y, 2, 6, 3, 7), z2 = __builtin_shufflevector(z, none, 2, 6, 3, 7);
-  const Quad turned[4] = {
+  const Quad four[4] = {
       __builtin_shufflevector(xy, z0, 0, 1, 4, 5), __builtin_shufflevector(xy, z0, 2, 3, 6, 7),
       __builtin_shufflevector(xy2, z2, 0, 1, 4, 5), __builtin_shufflevector(xy2, z2, 2, 3, 6, 7)};
-  __builtin_memcpy(columns, turned, sizeof turned);
+  __builtin_memcpy(columns, four, sizeof four);
 }
-
-// The matrix of one slot in kLanes frames; those beyond the last repeat it.
-struct InFrames {
-  const float* first;
-  std::int64_t step, last;  // from frame to frame; the last one
-
-  const float* operator[](int lane) const { return first + (lane < last ? lane : last) * step; }
-};
 
 inline void pack_points(const DeformJob& job, const Batch& into) {
   const std::int64_t slots = job.joints + 1, step = job.joints * 12;
@@ -189,18 +180,18 @@ inline void pack_points(const DeformJob& job, const Batch& into) {
   float* rows = columns + slots * into.frames * kColumnFloats;
   for (std::int64_t slot = 0; slot < slots; ++slot) {
     for (std::int64_t f = 0; f < into.frames; ++f, columns += kColumnFloats) {
-      turn(slot == 0 ? kIdentity : palette + f * step + (slot - 1) * 12, columns);
+      to_columns(slot == 0 ? kIdentity : palette + f * step + (slot - 1) * 12, columns);
     }
   }
   if (!job.panels.scattered) return;
   for (std::int64_t group = 0; group < groups_of(into.frames); ++group) {
     const std::int64_t first = group * kLanes;
+    const int last = static_cast<int>(into.frames - 1 - first);
     for (std::int64_t slot = 0; slot < slots; ++slot, rows += kMatrixRows * kLanes) {
-      const InFrames matrices = slot == 0 ? InFrames{kIdentity, 0, 0}
-                                          : InFrames{palette + first * step + (slot - 1) * 12, step, into.frames - 1 - first};
+      const float* const matrix = slot == 0 ? kIdentity : palette + first * step + (slot - 1) * 12;
       for (int k = 0; k < 3; ++k) {
         Vec row[4];
-        Lanes<float>::gather(InFrames{matrices.first + 4 * k, matrices.step, matrices.last}, row);
+        Lanes<float>::gather(Rows<const float>{matrix + 4 * k, slot == 0 ? 0 : step, last}, row);
         for (int q = 0; q < 4; ++q) store(rows + (3 * q + k) * kLanes, row[q]);
       }
     }

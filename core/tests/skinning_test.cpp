@@ -226,6 +226,21 @@ TEST(thread_counts_do_not_change_a_bit) {
   set_thread_count(0);
 }
 
+TEST(one_number_that_is_not_finite_is_found_wherever_it_stands) {
+  using Limits = std::numeric_limits<float>;
+  std::vector<float> numbers(37);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    for (const float bad : {Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(), -Limits::quiet_NaN()}) {
+      numbers[i] = bad;
+      CHECK(!all_finite(numbers));
+    }
+    const float extremes[] = {Limits::max(), Limits::lowest(), Limits::denorm_min(), -0.0f};
+    numbers[i] = extremes[i % 4];
+    CHECK(all_finite(numbers));
+  }
+  CHECK(all_finite({}));
+}
+
 TEST(nothing_is_written_for_no_frames_or_no_vertices) {
   for (const auto& [frames, vertices] : {std::pair<int, int>{0, 5}, {3, 0}}) {
     const Figure f = figure(frames, vertices, 2, 1);

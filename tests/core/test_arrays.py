@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -99,8 +100,6 @@ def test_an_array_of_nothing_is_read() -> None:
 
 def test_an_argument_outlives_its_last_name() -> None:
     """Another thread may take it out of its list while the core works without the GIL."""
-    import sys
-
     deltas = np.zeros((1, 3), np.float32)
     rig = _core.skinning.Rig(np.zeros((1, 1), np.int32), np.ones((1, 1), np.float32))
     before = sys.getrefcount(deltas)
