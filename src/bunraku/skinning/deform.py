@@ -270,8 +270,8 @@ def _check_output(array: Float32, shape: tuple[int, ...], place: str) -> None:
     flags = array.flags
     if array.dtype != _FLOAT32 or array.shape != shape:
         raise RigError(f"{place}: expected {shape} float32, found {array.shape} {array.dtype}")
-    if not flags.writeable:
-        raise RigError(f"{place}: expected a writeable array")
+    if not flags.behaved:
+        raise RigError(f"{place}: expected a writeable array, aligned to its numbers")
     if flags.c_contiguous:
         return
     inner = array.strides[1:] if array.shape[1] > 1 else (4 * shape[2], array.strides[2])
