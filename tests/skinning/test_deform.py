@@ -35,7 +35,7 @@ def with_nan():
         (REST[:, :2], {}, r"palette: expected shape \(any, any, 3, 4\)"),
         (np.zeros((3, 4, 4)), {}, r"palette: expected shape \(any, any, 3, 4\)"),
         (REST[0], {}, r"palette: expected shape"),
-        (with_nan(), {}, r"palette: expected finite"),
+        (with_nan(), {}, r"palette\[0, 1, 0, 0\]: expected finite"),
         (with_nan()[0], {}, r"palette.*: expected finite"),
         (REST, {"method": "sdef"}, r"method: expected \['lbs', 'dqs'\], found 'sdef'"),
         (REST, {"mix": [0, 0, 1]}, r"mix: expected only with method 'dqs'"),

@@ -17,6 +17,9 @@ from bunraku.skinning.sdef import bend_special, special_vertices
 
 Method = Literal["lbs", "dqs"]
 METHODS: tuple[Method, ...] = ("lbs", "dqs")
+OUTPUTS = ("positions", "normals", "tangents")
+
+_Deltas = tuple[npt.NDArray[np.int32], Float32 | None, Float32 | None, Float32 | None]
 
 _FLOAT32 = np.dtype(np.float32)  # an array's type is compared with it in a fifth of the time
 # Geometry never changes, so its influences are arranged for the kernels once.
@@ -88,7 +91,7 @@ def deform(
     >>> deform(arm, [upper, elbow_at_90], method="dqs").positions.round(3)
     array([[[1.293, 0.707, 0.   ]]], dtype=float32)
     """
-    matrices = _palette(palette)
+    matrices = _by_frame(palette)
     shape = (len(matrices), geometry.vertex_count)
     has_normals = normals and geometry.normals is not None
     has_tangents = tangents and geometry.tangents is not None
@@ -141,66 +144,58 @@ def deform_into(
            [6., 0., 0.],
            [5., 1., 0.]], dtype=float32)
     """
-    matrices = _palette(palette)
     if method not in METHODS:
         raise RigError(f"method: expected {list(METHODS)}, found {method!r}")
-    rig = _rig(geometry)
-    _check_joints(geometry, rig, matrices)
+    matrices, rig = _by_frame(palette), _rig(geometry)
+    if geometry.joints is None:
+        _check_joints(geometry, rig, matrices)
     frames, count = len(matrices), geometry.vertex_count
-    targets, active_weights = _active_morphs(geometry, morph_weights, frames)
+    targets: list[_Deltas] = []
+    active_weights = None
+    if morph_weights is not None:
+        targets, active_weights = _active_morphs(geometry, morph_weights, frames)
     share = None if mix is None else _share(mix, count, method)
-    _check_output(positions, (frames, count, 3), "positions")
+    rest_normals = rest_tangents = out_normals = out_tangents = None
     if normals is not None:
-        _check_output(normals, (frames, count, 3), "normals")
         if geometry.normals is None:
+            _check_output(normals, (frames, count, 3), "normals")
             normals[...] = 0
+        else:
+            rest_normals, out_normals = geometry.normals, normals
     if tangents is not None:
-        _check_output(tangents, (frames, count, 4), "tangents")
         if geometry.tangents is None:
+            _check_output(tangents, (frames, count, 4), "tangents")
             tangents[...] = 0
-    if not positions.size:
-        return
-    with_normals = normals is not None and geometry.normals is not None
-    with_tangents = tangents is not None and geometry.tangents is not None
+        else:
+            rest_tangents, out_tangents = geometry.tangents, tangents
+    rest = (geometry.positions, rest_normals, rest_tangents, share, targets, active_weights)
+    out = (positions, out_normals, out_tangents)
     try:
-        _core.skinning.deform_into(
-            rig,
-            matrices,
-            method,
-            geometry.positions,
-            geometry.normals if with_normals else None,
-            geometry.tangents if with_tangents else None,
-            share,
-            targets,
-            active_weights,
-            positions,
-            normals if with_normals else None,
-            tangents if with_tangents else None,
-        )
-    except ValueError as error:
-        raise RigError(str(error)) from None
+        _core.skinning.deform_into(rig, matrices, method, *rest, *out)
+    except (TypeError, ValueError) as error:
+        # The kernels have checked it all; looking first would take half of a small call's time.
+        matrices = _palette(palette)
+        _check_joints(geometry, rig, matrices)
+        for array, width, place in zip(out, (3, 3, 4), OUTPUTS, strict=True):
+            if array is not None:
+                _check_output(array, (frames, count, width), place)
+        if isinstance(error, ValueError):
+            raise RigError(str(error)) from None
+        _core.skinning.deform_into(rig, matrices, method, *rest, *out)
     special = special_vertices(geometry)
-    if special is not None:
-        bend_special(
-            geometry,
-            special,
-            matrices,
-            _all_weights(morph_weights, frames),
-            positions,
-            normals if with_normals else None,
-            tangents if with_tangents else None,
-        )
+    if special is not None and frames > 0:
+        weights = _all_weights(morph_weights, frames)
+        bend_special(geometry, special, matrices, weights, *out)
+
+
+def _by_frame(palette: npt.ArrayLike) -> Float32:
+    """The palette with an axis of frames; an array otherwise as it is, for the kernels to check."""
+    if isinstance(palette, np.ndarray) and palette.ndim in (3, 4):
+        return palette if palette.ndim == 4 else palette[None]
+    return _palette(palette)
 
 
 def _palette(palette: npt.ArrayLike) -> Float32:
-    if (
-        isinstance(palette, np.ndarray)
-        and palette.dtype == _FLOAT32
-        and palette.ndim == 4
-        and palette.shape[2:] == (3, 4)
-        and palette.flags.c_contiguous
-    ):
-        return palette  # the kernels check that it is finite
     array = np.asarray(palette)
     if array.ndim == 3:
         array = array[None]
@@ -229,9 +224,6 @@ def _check_joints(geometry: Geometry, rig: _core.skinning.Rig, palette: Float32)
         )
 
 
-_Deltas = tuple[npt.NDArray[np.int32], Float32 | None, Float32 | None, Float32 | None]
-
-
 def _all_weights(morph_weights: npt.ArrayLike | None, frames: int) -> Float32 | None:
     if morph_weights is None:
         return None
@@ -240,11 +232,9 @@ def _all_weights(morph_weights: npt.ArrayLike | None, frames: int) -> Float32 | 
 
 
 def _active_morphs(
-    geometry: Geometry, morph_weights: npt.ArrayLike | None, frames: int
+    geometry: Geometry, morph_weights: npt.ArrayLike, frames: int
 ) -> tuple[list[_Deltas], Float32 | None]:
     """The targets with a weight other than 0 in some frame, and their (F, A) weights."""
-    if morph_weights is None:
-        return [], None
     given = np.asarray(morph_weights)
     if given.ndim == 1:
         given = np.broadcast_to(given, (frames, len(given)))
