@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <iterator>
-#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -36,24 +35,6 @@ void require_shape(const Given& array, std::initializer_list<std::size_t> shape,
   }
 }
 
-// `order` lists every node once, parents before children.
-void require_order(const Indices& parents, const Indices& order) {
-  const auto nodes = static_cast<std::int32_t>(parents.shape(0));
-  const std::unique_ptr<bool[]> done(new bool[parents.shape(0)]());
-  for (std::int32_t i = 0; i < nodes; ++i) {
-    const std::int32_t node = order.data()[i];
-    if (node < 0 || node >= nodes || done[node]) {
-      throw std::invalid_argument("order: expected every node once, found " + std::to_string(node));
-    }
-    const std::int32_t parent = parents.data()[node];
-    if (parent < -1 || parent >= nodes || (parent >= 0 && !done[parent])) {
-      throw std::invalid_argument("order: node " + std::to_string(node) + " stands before its parent " +
-                                  std::to_string(parent));
-    }
-    done[node] = true;
-  }
-}
-
 template <class T>
 void global_transforms(const HierarchyKernel<T>& kernel, const Array<const T, 3>& translations,
                        const Array<const T, 3>& rotations, const Array<const T, 3>& scales, const Indices& parents,
@@ -64,8 +45,7 @@ void global_transforms(const HierarchyKernel<T>& kernel, const Array<const T, 3>
   require_shape(scales, {frames, nodes, 3}, "scales");
   require_shape(order, {nodes}, "order");
   require_shape(out, {frames, nodes, 3, 4}, "out");
-  require_order(parents, order);
-  const HierarchyPlan plan = plan_hierarchy(parents.data(), order.data(), static_cast<std::int32_t>(nodes));
+  const HierarchyPlan& plan = known_plan({parents.data(), nodes}, {order.data(), nodes});
   const HierarchyJob<T> job{translations.data(),
                             rotations.data(),
                             scales.data(),

@@ -2,6 +2,7 @@
 // The plan of a walk down a hierarchy: what each step reads, and where it leaves what others read.
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "kinematics/kinematics.hpp"
@@ -13,7 +14,12 @@ struct HierarchyPlan {
   std::int32_t slots = 0;
 };
 
-// `order` lists every node once, parents before children.
-HierarchyPlan plan_hierarchy(const std::int32_t* parents, const std::int32_t* order, std::int32_t nodes);
+// Throws std::invalid_argument unless `order`, as long as `parents`, lists every node once, parents
+// before children.
+HierarchyPlan plan_hierarchy(std::span<const std::int32_t> parents, std::span<const std::int32_t> order);
+
+// The same, remembered until this thread asks for that of another hierarchy: planning 100 nodes took
+// a quarter of a call with one frame, a twelfth of one with 64.
+const HierarchyPlan& known_plan(std::span<const std::int32_t> parents, std::span<const std::int32_t> order);
 
 }  // namespace bunraku

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <random>
+#include <stdexcept>
 #include <vector>
 
 #include "check.hpp"
@@ -39,7 +40,7 @@ struct Motion {
   // In two runs, of `before` frames and the rest.
   std::vector<T> globals(const HierarchyKernel<T>& kernel, std::int64_t before = 0) const {
     std::vector<T> out(static_cast<std::size_t>(frames * nodes * 12));
-    const HierarchyPlan plan = plan_hierarchy(parents.data(), order.data(), static_cast<std::int32_t>(nodes));
+    const HierarchyPlan plan = plan_hierarchy(parents, order);
     std::vector<T> scratch(static_cast<std::size_t>(kernel.scratch_size(nodes, plan.slots)));
     const HierarchyJob<T> job{translations.data(), rotations.data(), scales.data(), plan.steps.data(),
                               frames,              nodes,            plan.slots,    out.data()};
@@ -102,7 +103,7 @@ TEST(a_slot_is_kept_until_the_last_child) {
   //        └ 2 ┬ 4
   //            └ 5
   const std::int32_t parents[] = {-1, 0, 0, 1, 2, 2}, order[] = {0, 1, 3, 2, 4, 5};
-  const HierarchyPlan plan = plan_hierarchy(parents, order, 6);
+  const HierarchyPlan plan = plan_hierarchy(parents, order);
   CHECK(plan.slots == 2);
   const HierarchyStep expected[] = {{0, -1, 0}, {1, 0, 1}, {3, 1, -1}, {2, 0, 1}, {4, 1, -1}, {5, 1, -1}};
   CHECK(plan.steps.size() == 6);
@@ -110,6 +111,28 @@ TEST(a_slot_is_kept_until_the_last_child) {
     const HierarchyStep step = plan.steps[i];
     CHECK(step.node == expected[i].node && step.above == expected[i].above && step.kept == expected[i].kept);
   }
+}
+
+TEST(a_plan_is_remembered_as_long_as_nobody_asks_for_another) {
+  std::vector<std::int32_t> parents = {-1, 0, 1};
+  const std::vector<std::int32_t> order = {0, 1, 2};
+  const auto above = [&](std::size_t step) { return known_plan(parents, order).steps[step].above; };
+  const HierarchyStep* const first = known_plan(parents, order).steps.data();
+  CHECK(known_plan(parents, order).steps.data() == first);
+  CHECK(above(1) == 0 && above(2) == 1);
+  parents[2] = -1;                        // the same array, another hierarchy
+  CHECK(above(1) == 0 && above(2) == -1);
+  parents[1] = 2;
+  bool refused = false;
+  try {
+    known_plan(parents, order);
+  } catch (const std::invalid_argument&) {
+    refused = true;
+  }
+  CHECK(refused);
+  parents[1] = 0;
+  CHECK(above(1) == 0 && above(2) == -1);
+  CHECK(known_plan({}, {}).steps.empty());
 }
 
 TEST(globals_of_a_frame_are_the_same_bits_among_any_others) {

@@ -83,6 +83,31 @@ def test_arm(shoulder, elbow, elbow_at, wrist_at):
     np.testing.assert_allclose(globals_[0, 2, :2, 3], wrist_at, atol=1e-15)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_results_go_where_the_caller_wants_them(dtype):
+    skeleton, pose = arm(30, 60)
+    local = [np.array(a, dtype) for a in (pose.translations, pose.rotations, pose.scales)]
+    out = np.full((1, 3, 3, 4), np.nan, dtype)
+    returned = forward_kinematics(*local, skeleton.parents, skeleton.order, out=out)
+    assert returned is out
+    expected = forward_kinematics(*local, skeleton.parents, skeleton.order)
+    np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [
+        (np.zeros((2, 1, 3, 4)), "out: expected length 1 on axis 0, found 2"),
+        (np.zeros((1, 1, 3, 4), np.float32), r"writeable \(F, N, 3, 4\), found .* float32 \(1, 1"),
+        (np.zeros((1, 1, 3, 8))[..., ::2], "C-contiguous"),
+        (np.broadcast_to(0.0, (1, 1, 3, 4)), "writeable"),
+    ],
+)
+def test_what_cannot_take_results_is_refused(out, message):
+    with pytest.raises(RigError, match=message):
+        forward_kinematics(*ONE, ROOT, FIRST, out=out)
+
+
 def test_the_rest_pose_gives_identity_palettes():
     skeleton, pose = arm()
     inverse_binds = np.tile(np.eye(4), (3, 1, 1))
