@@ -92,7 +92,10 @@ class TestSurfaces:
     def test_wraps_and_placement_of_textures(self):
         sketch = self.sketch()
         tree = sketch.tree
-        tree["samplers"] = [{"wrapS": 33648, "wrapT": 33071}, {"wrapS": 10497, "wrapT": [7]}]
+        tree["samplers"] = [
+            {"wrapS": 33648, "wrapT": 33071, "magFilter": 9728, "minFilter": 9984},
+            {"wrapS": 10497, "wrapT": [7], "magFilter": 9729, "minFilter": 9728},
+        ]
         for texture, sampler in zip(tree["textures"], (0, 1, 9), strict=True):
             texture["sampler"] = sampler
         placed = {"offset": [0.5, 0.25], "rotation": 1.5, "scale": [2, -1], "texCoord": 1}
@@ -103,6 +106,7 @@ class TestSurfaces:
         face, hair, none, plain = found.materials
         wraps = {name: m.wrap for name, m in zip("fhnp", (face, hair, none, plain), strict=True)}
         repeat = ("repeat", "repeat")
+        assert [m.filter for m in (face, hair, plain)] == ["nearest", "linear", "linear"]
         assert wraps == {"f": ("mirror", "clamp"), "h": repeat, "n": repeat, "p": repeat}
         assert (face.uv_set, face.uv_offset, face.uv_rotation, face.uv_scale) == (
             1,

@@ -188,6 +188,7 @@ CHANGES: dict[str, Callable[[Character], Character]] = {
     "two sides": lambda c: material_with(c, double_sided=True, name="skin"),
     "no texture": lambda c: material_with(c, image=None, uv_offset=(0.0, 0.0)),
     "a wrap": lambda c: material_with(c, wrap=("mirror", "clamp")),
+    "no mixture of texels": lambda c: material_with(c, filter="nearest"),
     "a placement": lambda c: material_with(
         c, uv_offset=(0.5, 0.25), uv_rotation=1.5, uv_scale=(2.0, -1.0)
     ),

@@ -108,6 +108,7 @@ INVALID = [
     ("image beyond", lambda: one_node(materials=(Material(image=0),)), "image 0"),
     ("alpha mode", lambda: Material(alpha_mode="hidden"), "hidden"),
     ("wrap", lambda: Material(wrap=("repeat", "spiral")), "wrap: expected two of"),
+    ("filter", lambda: Material(filter="cubic"), "filter: expected one of"),
     ("one wrap", lambda: Material(wrap=("repeat",)), "wrap: expected two of"),
     ("offset", lambda: Material(uv_offset=(0.0, float("nan"))), "uv_offset: expected two finite"),
     ("scale", lambda: Material(uv_scale=(1.0,)), "uv_scale: expected two finite"),

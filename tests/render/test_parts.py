@@ -84,6 +84,22 @@ def test_wrapping_and_bilinear_filtering(wrap: Any, u: float, expected: float) -
     np.testing.assert_allclose(found, [expected] * 3 + [1], atol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("u", "expected"), [(0.49, 0.0), (0.51, 1.0), (0.99, 1.0), (1.01, 0.0), (-0.01, 1.0)]
+)
+def test_the_nearest_texel_is_not_mixed_with_others(u: float, expected: float) -> None:
+    black_white = np.zeros((2, 2, 4), np.uint8)
+    black_white[..., 3] = 255
+    black_white[:, 1, :3] = 255
+    texture = Texture(black_white)
+    for v in (0.0, 0.3, 0.5, 1.0):
+        near = texture.read([[u, v]], filter="nearest")[0]
+        assert near.tolist() == [expected] * 3 + [1]
+    # From afar, several texels are one pixel, and what is nearest would flicker.
+    far = texture.read([[u, 0.5]], 2.0, filter="nearest")[0]
+    assert far.tolist() == texture.read([[u, 0.5]], 2.0)[0].tolist()
+
+
 def test_far_away_a_checkerboard_is_grey() -> None:
     board = np.zeros((64, 64, 4), np.uint8)
     board[..., 3] = 255

@@ -13,6 +13,7 @@ from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Float64
 
 Wrap = Literal["repeat", "mirror", "clamp"]
+Filter = Literal["linear", "nearest"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,8 @@ class Material:
         alpha_cutoff: used by "mask" only.
         double_sided: whether back faces show.
         wrap: what the texture shows outside 0 … 1, across and down.
+        filter: what it shows between the centres of texels that are larger than pixels: a mixture,
+            or the nearest one, as pixel art wants it.
         uv_offset, uv_rotation, uv_scale: where the texture is read: at offset + R (scale · uv),
             R a turn by so many radians from down to across (KHR_texture_transform).
 
@@ -61,6 +64,7 @@ class Material:
     alpha_cutoff: float = 0.5
     double_sided: bool = False
     wrap: tuple[Wrap, Wrap] = ("repeat", "repeat")
+    filter: Filter = "linear"
     uv_offset: tuple[float, float] = (0.0, 0.0)
     uv_rotation: float = 0.0
     uv_scale: tuple[float, float] = (1.0, 1.0)
@@ -73,6 +77,10 @@ class Material:
             raise RigError(f"{place}: alpha_mode {self.alpha_mode!r}")
         if len(self.wrap) != 2 or not set(self.wrap) <= set(get_args(Wrap)):
             raise RigError(f"{place}: wrap: expected two of {get_args(Wrap)}, found {self.wrap!r}")
+        if self.filter not in get_args(Filter):
+            raise RigError(
+                f"{place}: filter: expected one of {get_args(Filter)}, found {self.filter!r}"
+            )
         for name in ("uv_offset", "uv_scale"):
             pair = getattr(self, name)
             if len(pair) != 2 or not all(map(math.isfinite, pair)):

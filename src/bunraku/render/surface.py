@@ -129,7 +129,7 @@ class Surface:
             if texture is not None:
                 corners = self.uvs.take(triangles[at], axis=0)
                 uv = look.texture_coordinates(np.einsum("nk,nkc->nc", weights[at], corners))
-                read = texture.read(uv, footprint[at], look.wrap)
+                read = texture.read(uv, footprint[at], look.wrap, look.filter)
                 colors[at] *= _tinted(read, *self.tints[index]) if index in self.tints else read
             if look.alpha_mode == "opaque":
                 colors[at, 3] = 1

@@ -1,4 +1,4 @@
-"""Pictures on surfaces: decoded once, halved to a pyramid, read with bilinear filtering."""
+"""Pictures on surfaces: decoded once, halved to a pyramid, read with or without a filter."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from bunraku.errors import FormatError
 from bunraku.model.arrays import Float32
-from bunraku.model.material import Wrap
+from bunraku.model.material import Filter, Wrap
 from bunraku.render.color import Bytes, to_linear, to_srgb
 
 LARGEST = 2048  # texels along a side: more than the pixels of the pictures made here
@@ -75,6 +75,7 @@ class Texture:
         uvs: npt.ArrayLike,
         texels: npt.ArrayLike = 1.0,
         wrap: tuple[Wrap, Wrap] = ("repeat", "repeat"),
+        filter: Filter = "linear",
     ) -> Float32:
         """Linear red, green, blue and alpha (N, 4) at coordinates (N, 2).
 
@@ -83,6 +84,7 @@ class Texture:
             texels: () or (N,) how many texels of the picture one pixel covers along a side; the
                 pyramid's level that comes nearest is read, so fine patterns do not flicker.
             wrap: what lies outside 0 … 1, across and down.
+            filter: "nearest" for one texel and no mixture, where texels are larger than pixels.
         """
         at = np.asarray(uvs, np.float32)
         level = np.rint(np.log2(np.fmin(np.fmax(np.asarray(texels, np.float32), 1), 1 << 15)))
@@ -90,6 +92,8 @@ class Texture:
         widths, heights = self._widths[level], self._heights[level]
         left, right, across = _neighbours(at[:, 0], widths, wrap[0])
         top, bottom, down = _neighbours(at[:, 1], heights, wrap[1])
+        if filter == "nearest":
+            across, down = (np.where(level > 0, share, share >= 0.5) for share in (across, down))
         start = self._starts[level]
         top_row, bottom_row = start + top * widths, start + bottom * widths
 

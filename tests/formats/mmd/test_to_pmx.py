@@ -124,6 +124,13 @@ UNSAID = {
         ),
         "texture-wrap-dropped",
     ),
+    "a texture whose texels are not mixed": (
+        figure(
+            images=(Image(b"data", "image/png", "face"),),
+            materials=(Material("skin", image=0, filter="nearest"),),
+        ),
+        "texture-filter-dropped",
+    ),
     "two places in textures for a vertex": (
         figure(
             meshes=(

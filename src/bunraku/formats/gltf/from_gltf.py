@@ -221,6 +221,7 @@ def _attachments(tree: Tree, context: Context) -> tuple[Attachment, ...]:
 
 _ALPHA = {"OPAQUE": "opaque", "MASK": "mask", "BLEND": "blend"}
 WRAPS: dict[int, Wrap] = {10497: "repeat", 33071: "clamp", 33648: "mirror"}
+NEAREST, LINEAR = 9728, 9729
 TEXTURE_TRANSFORM = "KHR_texture_transform"
 
 
@@ -236,13 +237,13 @@ def _material(tree: Tree, material: Tree, place: Place, context: Context) -> Mat
         alpha_mode=_ALPHA.get(material.get("alphaMode", "OPAQUE"), "opaque"),  # type: ignore[arg-type]
         alpha_cutoff=float(material.get("alphaCutoff", 0.5)),
         double_sided=material.get("doubleSided", False),
-        wrap=wrap_of(tree, texture.get("index")),
+        **sampling_of(tree, texture.get("index")),
         **_placement(texture, inner, context),
     )
 
 
-def wrap_of(tree: Tree, texture: Any) -> tuple[Wrap, Wrap]:
-    """How the sampler of a texture goes on outside the picture, across and down."""
+def sampling_of(tree: Tree, texture: Any) -> dict[str, Any]:
+    """`wrap` and `filter` of a material, as the sampler of its texture has them."""
     sampler: Tree = {}
     if _among(texture, tree.get("textures", ())):
         index, samplers = tree["textures"][texture].get("sampler"), tree.get("samplers", ())
@@ -251,7 +252,8 @@ def wrap_of(tree: Tree, texture: Any) -> tuple[Wrap, Wrap]:
         WRAPS.get(code, "repeat") if isinstance(code, int) else "repeat"
         for code in (sampler.get("wrapS"), sampler.get("wrapT"))
     )
-    return across, down
+    nearest = sampler.get("magFilter") == NEAREST
+    return {"wrap": (across, down), "filter": "nearest" if nearest else "linear"}
 
 
 def _placement(texture: Tree, place: Place, context: Context) -> dict[str, Any]:

@@ -10,9 +10,8 @@ from typing import Any
 
 from bunraku.formats.gltf.context import Context, Place
 from bunraku.formats.gltf.encoding import BufferBuilder, put
-from bunraku.formats.gltf.from_gltf import TEXTURE_TRANSFORM, WRAPS, wrap_of
+from bunraku.formats.gltf.from_gltf import LINEAR, NEAREST, TEXTURE_TRANSFORM, WRAPS, sampling_of
 from bunraku.model import Image, Material
-from bunraku.model.material import Wrap
 
 Tree = dict[str, Any]
 
@@ -41,10 +40,10 @@ def patch_material(
         put(surface, "baseColorFactor", color, [1.0, 1.0, 1.0, 1.0])
     if _placed(material) != _placed(before):
         info = dict(surface.get("baseColorTexture", {}))
-        if (material.image, material.wrap) != (before.image, before.wrap):
+        if (material.image, _sampling(material)) != (before.image, _sampling(before)):
             image = None if material.image is None else images.get(material.image)
             same = info.get("index") if material.image == before.image else None
-            put(info, "index", _texture(root, image, same, material.wrap), None)
+            put(info, "index", _texture(root, image, same, material), None)
         _place(root, info, material)
         put(surface, "baseColorTexture", info if "index" in info else {}, {})
     put(tree, "pbrMetallicRoughness", surface, {})
@@ -62,13 +61,15 @@ def patch_material(
 def _placed(material: Material) -> tuple[object, ...]:
     """All that is said of the base colour texture and where it is read."""
     transform = (material.uv_offset, material.uv_rotation, material.uv_scale)
-    return (material.image, material.uv_set, material.wrap, *transform)
+    return (material.image, material.uv_set, _sampling(material), *transform)
 
 
-def _texture(
-    root: Tree, image: int | None, same: int | None, wrap: tuple[Wrap, Wrap]
-) -> int | None:
-    """A texture that shows the image and wraps so: one there is, or a new one.
+def _sampling(material: Material) -> dict[str, Any]:
+    return {"wrap": material.wrap, "filter": material.filter}
+
+
+def _texture(root: Tree, image: int | None, same: int | None, material: Material) -> int | None:
+    """A texture that shows the image, sampled as the material says: one there is, or a new one.
 
     Args:
         same: the texture that shows this image so far; a new one has whatever else it says.
@@ -77,14 +78,18 @@ def _texture(
         return None
     textures = root.setdefault("textures", [])
     for i, texture in enumerate(textures):
-        if texture.get("source") == image and wrap_of(root, i) == wrap:
+        if texture.get("source") == image and sampling_of(root, i) == _sampling(material):
             return i
     texture = {"source": image} if same is None else dict(textures[same])
     samplers = root.setdefault("samplers", [])
     before = texture.get("sampler")
     sampler = dict(samplers[before]) if isinstance(before, int) and before < len(samplers) else {}
-    for key, mode in zip(("wrapS", "wrapT"), wrap, strict=True):
+    for key, mode in zip(("wrapS", "wrapT"), material.wrap, strict=True):
         put(sampler, key, _CODES[mode], 10497)
+    if material.filter == "nearest":
+        sampler["magFilter"] = NEAREST
+    elif sampler.get("magFilter") == NEAREST:
+        sampler["magFilter"] = LINEAR
     if sampler:
         if sampler not in samplers:
             samplers.append(sampler)

@@ -54,6 +54,9 @@ def write_materials(
         if material.image is not None and material.wrap != ("repeat", "repeat"):
             message = f"wraps by {' and '.join(material.wrap)}; MMD repeats every texture"
             notes.append(Note("texture-wrap-dropped", message, f"materials[{i}]"))
+        if material.image is not None and material.filter != "linear":
+            message = "shows the nearest texel; MMD mixes those of every texture"
+            notes.append(Note("texture-filter-dropped", message, f"materials[{i}]"))
     materials = [
         PmxMaterial(
             material.name or f"material{i}",
