@@ -104,6 +104,21 @@ def test_obj_is_one_file_a_frame(stage: Stage, tmp_path: Path) -> None:
     assert sum(line.startswith("f ") for line in lines) == len(stage.triangles)
 
 
+def test_obj_has_no_normals_where_the_character_has_none(tmp_path: Path) -> None:
+    corners = [[0, 0, 0], [1, 0, 0], [0, 1, 0]]
+    plain, shaded = Geometry(corners), Geometry(corners, normals=[[0, 0, 1]] * 3)
+    parts = (Part(0, [[0, 1, 2]]), Part(1, [[0, 1, 2]]))
+    figure = Character(
+        Skeleton(("root",), [-1]),
+        (Mesh("m", (plain, shaded), parts),),
+        attachments=(Attachment(0, 0),),
+        clips=(Clip("still", (Track(0, "translation", [0.0], [[0, 0, 0]]),)),),
+    )
+    (frame,) = bake(Stage(figure, 0), tmp_path / "out.obj").files
+    faces = [line for line in frame.read_text().splitlines() if line.startswith("f ")]
+    assert faces == ["f 1 2 3", "f 4//4 5//5 6//6"]
+
+
 def test_glb_plays_the_clip_resampled(stage: Stage, tmp_path: Path) -> None:
     baked = bake(stage, tmp_path / "out.glb", fps=30)
     again = load(tmp_path / "out.glb")

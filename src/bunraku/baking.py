@@ -63,10 +63,11 @@ def bake(
       frames per second. What follows other bones, or IK, does so again in MMD.
     * ``.bvh``: the skeleton and its motion.
     * ``.npy``: (frames, vertices, 3) float32 world-space positions.
-    * ``.npz``: ``positions``, ``normals``, ``times`` and ``ranges``, (R, 6) int64 rows
-      (start, stop, attachment, node, mesh, geometry).
+    * ``.npz``: ``positions``, ``normals`` (0 where a geometry has none), ``times`` and ``ranges``,
+      (R, 6) int64 rows (start, stop, attachment, node, mesh, geometry).
     * ``.pc2``: a point cache, one sample per frame, which Blender and others read.
-    * ``.obj``: a sequence ``name_0000.obj`` …, with normals, texture coordinates and faces.
+    * ``.obj``: a sequence ``name_0000.obj`` …, with faces, and with the normals and texture
+      coordinates that the character has.
 
     Frames lie at k/fps from 0 up to and including the clip's end where it falls on a frame. Vertex
     files are streamed: at most about 32 MB of frames are in memory, however long the clip.
@@ -224,7 +225,10 @@ def _face_groups(stage: Stage) -> list[Faces]:
             part = mesh.parts[i]
             if part.topology == "triangles":
                 label = f"{'_'.join(name.split())}_{span.node}_{i}"
-                groups.append(Faces(label, span.wound(part.faces) + np.int32(span.start)))
+                geometry = mesh.geometries[span.geometry]
+                faces = span.wound(part.faces) + np.int32(span.start)
+                has = (geometry.normals is not None, bool(geometry.uvs))
+                groups.append(Faces(label, faces, *has))
     return groups
 
 

@@ -73,6 +73,33 @@ def test_info_shows_what_is_there(puppet: Path) -> None:
         assert name in shown
 
 
+def test_info_names_what_has_no_name_and_says_how_it_is_packed(tmp_path: Path) -> None:
+    path = tmp_path / "nameless.gltf"
+    tree = {
+        "asset": {"version": "2.0"},
+        "extensionsUsed": ["KHR_materials_unlit"],
+        "nodes": [{}, {}],
+        "scenes": [{"nodes": [0], "name": "day"}, {"nodes": [1]}],
+        "scene": 1,
+    }
+    path.write_text(json.dumps(tree))
+    shown = run("info", path).stdout
+    assert "scenes: day, 1 (shown)" in shown
+    assert "extensions: KHR_materials_unlit" in shown
+    assert json.loads(run("info", path, "--json").stdout)["extensions"] == ["KHR_materials_unlit"]
+
+
+def test_info_shows_the_number_of_every_clip(puppet: Path, tmp_path: Path) -> None:
+    from dataclasses import replace
+
+    character = bunraku.load(puppet)
+    clip = replace(character.clips[0], name="")
+    path = tmp_path / "twins.glb"
+    bunraku.save(replace(character, clips=(clip, clip, clip)), path)
+    rows = [line.split("│") for line in run("info", path).stdout.splitlines() if " … " in line]
+    assert [row[1].strip() for row in rows[-3:]] == ["0", "1", "2"]
+
+
 def test_info_json_is_whole(puppet: Path) -> None:
     data = json.loads(run("info", "--json", puppet).stdout)
     character = bunraku.load(puppet)

@@ -14,6 +14,7 @@ from bunraku.cli.weights import Order, chosen_meshes, held_vertices, joint_weigh
 from bunraku.errors import RigError
 from bunraku.model import Attachment, Character, Geometry, Mesh, Part, Skeleton, Skin
 from tests.cli.test_cli import run
+from tests.formats.sketch import Sketch
 
 
 def figure() -> Character:
@@ -124,7 +125,35 @@ def test_json_is_whole(puppet: Path) -> None:
     counts = [joint["vertices"] for joint in data["joints"]]
     assert counts == sorted(counts, reverse=True)
     assert sum(joint["mass"] for joint in data["joints"]) == pytest.approx(data["vertices"])
-    assert (data["name"], data["unheld"]) == ("puppet", 0)
+    assert (data["name"], data["unheld"], data["notes"]) == ("puppet", 0, [])
+
+
+def test_what_was_repaired_of_the_weights_is_said(tmp_path: Path) -> None:
+    sketch = Sketch()
+    places = np.arange(9, dtype="f4").reshape(3, 3)
+    weights = np.array([[0.5, 0.6, 0, 0], [0, 0, 0, 0], [1, 0, 0, 0]], "f4")
+    attributes = {
+        "POSITION": sketch.add(places),
+        "JOINTS_0": sketch.add(np.zeros((3, 4)), "u1"),
+        "WEIGHTS_0": sketch.add(weights),
+    }
+    sketch.tree |= {
+        "meshes": [{"primitives": [{"attributes": attributes, "mode": 4}]}],
+        "nodes": [{"mesh": 0, "skin": 0}, {"name": "joint"}],
+        "skins": [{"joints": [1]}],
+        "scenes": [{"nodes": [0, 1]}],
+        "scene": 0,
+    }
+    path = tmp_path / "loose.glb"
+    path.write_bytes(sketch.glb())
+    data = json.loads(run("weights", path, "--json").stdout)
+    codes = {note["code"] for note in data["notes"]}
+    assert codes == {"weights-renormalised", "weights-zero-sum"}
+    shown = run("weights", path).stdout
+    assert "held by none" in shown
+    assert all(code in shown for code in codes)
+    every = json.loads(run("info", path, "--json").stdout)["notes"]
+    assert [note for note in every if note["code"] in codes] == data["notes"]
 
 
 def test_a_mesh_that_is_not_there(puppet: Path) -> None:

@@ -101,6 +101,31 @@ def test_obj_text(tmp_path: Path, with_normals: bool, with_uvs: bool) -> None:
     faces = [line for line in lines if line[0] in "of"]
     expected = " ".join(corner.format(i) for i in (1, 3, 4))
     assert faces[2:] == ["o b", f"f {expected}"]
+    assert any(line.startswith("vn") for line in lines) == with_normals
     if with_uvs:
         assert "vt 0.25 0.5" in lines
         assert "vt 1 0" in lines  # top of the picture in glTF is v = 0
+
+
+def test_obj_faces_refer_to_what_their_vertices_have(tmp_path: Path) -> None:
+    positions, triangle = FRAMES[0], np.array([[0, 1, 2]])
+    write_obj(
+        tmp_path / "a.obj",
+        positions,
+        [
+            Faces("both", triangle),
+            Faces("bare", triangle + 1, normals=False, uvs=False),
+            Faces("flat", triangle, normals=False),
+        ],
+        normals=positions,
+        uvs=positions[:, :2],
+    )
+    lines = (tmp_path / "a.obj").read_text().splitlines()
+    faces = [line for line in lines if line.startswith("f ")]
+    assert faces == ["f 1/1/1 2/2/2 3/3/3", "f 2 3 4", "f 1/1 2/2 3/3"]
+    write_obj(
+        tmp_path / "b.obj", positions, [Faces("bare", triangle, normals=False)], normals=positions
+    )
+    text = (tmp_path / "b.obj").read_text()
+    assert "vn" not in text
+    assert text.endswith("f 1 2 3\n")

@@ -43,7 +43,7 @@ def motion_only(file: Path, clips: tuple[Clip, ...], as_json: bool) -> None:
         report = {
             "name": file.stem,
             "clips": _describe_clips(clips),
-            "notes": _describe_notes(notes),
+            "notes": describe_notes(notes),
         }
         typer.echo(json.dumps(report, ensure_ascii=False, indent=2))
         return
@@ -53,8 +53,7 @@ def motion_only(file: Path, clips: tuple[Clip, ...], as_json: bool) -> None:
     console = Console()
     console.print(f"[bold]{escape(str(file))}[/bold]: no character", soft_wrap=True)
     _print_clips(console, _describe_clips(clips))
-    for note in notes:
-        console.print(f"[yellow]note[/yellow] {escape(str(note))}", soft_wrap=True)
+    print_notes(console, notes)
 
 
 def describe(character: Character) -> dict[str, Any]:
@@ -72,6 +71,7 @@ def describe(character: Character) -> dict[str, Any]:
             {"name": scene.name, "roots": scene.roots.tolist()} for scene in character.scenes
         ],
         "default_scene": character.default_scene,
+        "extensions": _extensions(character),
         "meshes": [_describe_mesh(mesh) for mesh in character.meshes],
         "skins": [{"name": skin.name, "joints": skin.joints.tolist()} for skin in character.skins],
         "attachments": [
@@ -85,8 +85,16 @@ def describe(character: Character) -> dict[str, Any]:
         ],
         **describe_figure(character),
         "clips": _describe_clips(character.clips),
-        "notes": _describe_notes(character.notes),
+        "notes": describe_notes(character.notes),
     }
+
+
+def _extensions(character: Character) -> list[str]:
+    """Names of the glTF extensions that the file says it uses."""
+    from bunraku.formats.gltf import GltfFile
+
+    document = character.document
+    return document.json.get("extensionsUsed", []) if isinstance(document, GltfFile) else []
 
 
 def _describe_clips(clips: Iterable[Clip]) -> list[dict[str, Any]]:
@@ -102,8 +110,17 @@ def _describe_clips(clips: Iterable[Clip]) -> list[dict[str, Any]]:
     ]
 
 
-def _describe_notes(notes: Iterable[Note]) -> list[dict[str, str]]:
+def describe_notes(notes: Iterable[Note]) -> list[dict[str, str]]:
+    """Notes as plain data."""
     return [{"code": note.code, "place": note.place, "message": note.message} for note in notes]
+
+
+def print_notes(console: Console, notes: Iterable[Note]) -> None:
+    """One line each."""
+    from rich.markup import escape
+
+    for note in notes:
+        console.print(f"[yellow]note[/yellow] {escape(str(note))}", soft_wrap=True)
 
 
 def _describe_mesh(mesh: Mesh) -> dict[str, Any]:
@@ -153,6 +170,15 @@ def _print(file: Path, character: Character) -> None:
         f"{len(data['images'])} images",
         soft_wrap=True,
     )
+    if len(data["scenes"]) > 1:
+        shown = data["default_scene"] or 0
+        scenes = [
+            f"{scene['name'] or i}{' (shown)' if i == shown else ''}"
+            for i, scene in enumerate(data["scenes"])
+        ]
+        console.print(f"scenes: {escape(', '.join(scenes))}", soft_wrap=True)
+    if data["extensions"]:
+        console.print(f"extensions: {escape(', '.join(data['extensions']))}", soft_wrap=True)
     if data["meshes"]:
         table = Table("mesh", "vertices", "triangles", "parts", "influences", "morphs")
         for mesh in data["meshes"]:
@@ -170,7 +196,9 @@ def _print(file: Path, character: Character) -> None:
         table = Table("skin", "joints", "shown on")
         for i, skin in enumerate(data["skins"]):
             nodes = [
-                data["nodes"][a["node"]]["name"] for a in data["attachments"] if a["skin"] == i
+                data["nodes"][a["node"]]["name"] or f"node {a['node']}"
+                for a in data["attachments"]
+                if a["skin"] == i
             ]
             table.add_row(escape(skin["name"]), str(len(skin["joints"])), escape(", ".join(nodes)))
         console.print(table)
@@ -178,8 +206,7 @@ def _print(file: Path, character: Character) -> None:
     _print_clips(console, data["clips"])
     for line in _hierarchy(character):
         console.print(line, soft_wrap=True, highlight=False)
-    for note in character.notes:
-        console.print(f"[yellow]note[/yellow] {escape(str(note))}", soft_wrap=True)
+    print_notes(console, character.notes)
 
 
 def _print_clips(console: Console, clips: list[dict[str, Any]]) -> None:
@@ -188,10 +215,10 @@ def _print_clips(console: Console, clips: list[dict[str, Any]]) -> None:
 
     if not clips:
         return
-    table = Table("clip", "seconds", "tracks", "keys")
-    for clip in clips:
+    table = Table("", "clip", "seconds", "tracks", "keys")
+    for i, clip in enumerate(clips):
         span = f"{clip['start']:g} … {clip['end']:g}"
-        table.add_row(escape(clip["name"]), span, str(clip["tracks"]), f"{clip['keys']:,}")
+        table.add_row(str(i), escape(clip["name"]), span, str(clip["tracks"]), f"{clip['keys']:,}")
     console.print(table)
 
 

@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bunraku.cli.info import describe_notes, print_notes
+
 if TYPE_CHECKING:
+    from bunraku.errors import Note
     from bunraku.model import Character
+
+ABOUT_WEIGHTS = ("weight", "influences-", "skin-without-influences")  # how codes of notes begin
 
 
 class Order(StrEnum):
@@ -54,7 +59,7 @@ def weights(
     """List vertices and weight mass of every joint.
 
     A joint that holds far more or less than its neighbours, or nothing, is where to look when a
-    figure bends wrongly.
+    figure bends wrongly. What had to be repaired of the weights in the file is noted.
     """
     from bunraku.formats import load
 
@@ -62,6 +67,7 @@ def weights(
     meshes = chosen_meshes(character, mesh)
     table = ordered(joint_weights(character, meshes), sort)
     held, loose = held_vertices(character, meshes)
+    notes = [note for note in character.notes if note.code.startswith(ABOUT_WEIGHTS)]
     if as_json:
         report = {
             "name": character.name,
@@ -69,10 +75,11 @@ def weights(
             "vertices": held + loose,
             "unheld": loose,
             "joints": [asdict(each) for each in table],
+            "notes": describe_notes(notes),
         }
         typer.echo(json.dumps(report, ensure_ascii=False, indent=2))
     else:
-        _print(file, table, held, loose)
+        _print(file, table, held, loose, notes)
 
 
 def chosen_meshes(character: Character, mesh: str | None) -> set[int]:
@@ -180,7 +187,7 @@ def ordered(table: list[JointWeight], order: Order) -> list[JointWeight]:
     return table
 
 
-def _print(file: Path, table: list[JointWeight], held: int, loose: int) -> None:
+def _print(file: Path, table: list[JointWeight], held: int, loose: int, notes: list[Note]) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -191,6 +198,7 @@ def _print(file: Path, table: list[JointWeight], held: int, loose: int) -> None:
         f"[bold]{escape(str(file))}[/bold]: {len(table)} joints hold {held:,} vertices{tail}",
         soft_wrap=True,
     )
+    print_notes(console, notes)
     if not table:
         return
     shown = Table("joint", "name", "vertices", "mostly", "mass", "share")

@@ -14,6 +14,14 @@ from bunraku.formats.binary import write_files
 
 Array = npt.NDArray[Any]
 
+# A corner of a face with texture coordinates or not, with a normal or not.
+_CORNERS = {
+    (False, False): "%d",
+    (False, True): "%d//%d",
+    (True, False): "%d/%d",
+    (True, True): "%d/%d/%d",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Faces:
@@ -22,10 +30,14 @@ class Faces:
     Attributes:
         name: becomes an `o` line.
         triangles: (F, 3) int32 vertices, counted from 0.
+        normals, uvs: False where the file's mean nothing for its vertices: programs take what a
+            face refers to for the truth, and shade by a normal of (0, 0, 0).
     """
 
     name: str
     triangles: Array
+    normals: bool = True
+    uvs: bool = True
 
 
 def write_obj(
@@ -45,19 +57,13 @@ def write_obj(
     def pieces() -> Iterator[bytes]:
         yield b"# +Y up, metres\n"
         yield _lines("v", positions)
-        if uvs is not None:
+        if uvs is not None and any(group.uvs for group in groups):
             yield _lines("vt", np.column_stack([uvs[:, 0], 1 - uvs[:, 1]]))
-        if normals is not None:
+        if normals is not None and any(group.normals for group in groups):
             yield _lines("vn", normals)
-        corner = "%d"
-        if uvs is not None and normals is not None:
-            corner = "%d/%d/%d"
-        elif uvs is not None:
-            corner = "%d/%d"
-        elif normals is not None:
-            corner = "%d//%d"
         for group in groups:
             yield f"o {group.name}\n".encode()
+            corner = _CORNERS[uvs is not None and group.uvs, normals is not None and group.normals]
             numbers = np.repeat(group.triangles.reshape(-1) + 1, corner.count("%d"))
             line = f"f {corner} {corner} {corner}\n"
             yield (line * len(group.triangles) % tuple(numbers.tolist())).encode()
