@@ -2,10 +2,12 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <exception>
 #include <string>
 #include <vector>
 
 #include "bindings/arrays.hpp"
+#include "gate.hpp"
 #include "level.hpp"
 #include "threads.hpp"
 
@@ -30,6 +32,14 @@ NB_MODULE(_core, m) {
   // Trees and rigs that caches still hold when the interpreter ends are no leaks to report.
   nb::set_leak_warnings(false);
   numpy::array_type();  // while an import may still fail
+  nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    try {
+      std::rethrow_exception(thrown);
+    } catch (const Torn&) {
+      const nb::object error = nb::module_::import_("bunraku.errors").attr("RigError");
+      PyErr_SetString(error.ptr(), "tree: was being refitted when this process was forked; refit it before asking");
+    }
+  });
   const std::string active{name(active_level())};  // a bad BUNRAKU_ISA fails the import, loudly
 
   m.def("level", [active] { return active; }, "Instruction set the kernels run at.");

@@ -167,7 +167,7 @@ struct Placed {
   }
   template <typename Ask>
   void ask(Ask with) const {
-    std::vector<std::shared_lock<std::shared_mutex>> held;
+    std::vector<std::shared_lock<Gate>> held;
     held.emplace_back(top.gate());
     for (const Tree* tree : trees) {
       if (tree != &top) held.emplace_back(tree->gate());

@@ -130,6 +130,7 @@ void Tree::refit(const Source& source) {
     keep_corners(source.faces);
   }
   place(source);
+  gate_.whole();
 }
 
 void Tree::place(const Source& source) {

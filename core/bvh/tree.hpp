@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <shared_mutex>
 
 #include "bvh/bvh.hpp"
 #include "bvh/pages.hpp"
+#include "gate.hpp"
 
 namespace bunraku::bvh {
 
@@ -37,7 +37,7 @@ class Tree {
   double built_cost() const { return built_cost_; }
 
   // Queries hold it shared, refit() alone: whoever comes late waits.
-  std::shared_mutex& gate() const { return gate_; }
+  Gate& gate() const { return gate_; }
 
  private:
   void place(const Source& source);
@@ -51,7 +51,7 @@ class Tree {
   std::int64_t points_ = 0;
   int depth_ = 0;
   double built_cost_ = 0;
-  mutable std::shared_mutex gate_;
+  mutable Gate gate_;
 };
 
 // What the builder hands over: nodes whose packet lanes still name ranges of `order`.
