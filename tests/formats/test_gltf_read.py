@@ -49,6 +49,27 @@ def test_data_that_contradict_themselves(sketch: Sketch, message: str):
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("above", "own", "visible"),
+    [
+        ({}, {}, True),
+        ({}, {"visible": False}, False),
+        ({"visible": False}, {}, False),
+        ({"visible": False}, {"visible": True}, False),
+        ({"visible": True}, {"visible": True}, True),
+        ([], {"visible": 0}, True),  # not what the extension says: as if it were not there
+    ],
+)
+def test_nodes_hide_what_is_below_them(above: object, own: object, visible: bool):
+    sketch = triangle()
+    hide = "KHR_node_visibility"
+    sketch.tree["extensionsUsed"] = [hide]
+    sketch.tree["nodes"][0].setdefault("extensions", {})[hide] = own
+    sketch.tree["nodes"].append({"children": [0], "extensions": {hide: above}})
+    sketch.tree["scenes"] = [{"nodes": [len(sketch.tree["nodes"]) - 1]}]
+    assert [each.visible for each in read(sketch).attachments] == [visible]
+
+
 class TestSurfaces:
     PNG = b"\x89PNG\r\n\x1a\n"
 

@@ -27,7 +27,7 @@ from bunraku.model import (
 from tests.formats.puppet import PNG, TRIANGLE, puppet, save
 from tests.formats.reading import read
 from tests.formats.same import changed
-from tests.formats.sketch import chunk, glb
+from tests.formats.sketch import Sketch, chunk, glb
 from tests.formats.validator import complaints
 
 
@@ -183,6 +183,9 @@ CHANGES: dict[str, Callable[[Character], Character]] = {
     "another mesh shown": lambda c: replace(
         c, attachments=(c.attachments[0], replace(c.attachments[1], mesh=0, morph_weights=None))
     ),
+    "a mesh hidden": lambda c: replace(
+        c, attachments=(replace(c.attachments[0], visible=False), *c.attachments[1:])
+    ),
     "a base colour": lambda c: material_with(c, base_color=(0.5, 0.25, 1.0, 1.0)),
     "transparency": lambda c: material_with(c, alpha_mode="mask", alpha_cutoff=0.25),
     "two sides": lambda c: material_with(c, double_sided=True, name="skin"),
@@ -235,6 +238,26 @@ def test_a_change_is_written_and_nothing_else(name: str, suffix: str, folder: Pa
     assert new["materials"][0]["extensions"] == {"KHR_materials_unlit": {}}
     assert new["materials"][0]["emissiveFactor"] == [1, 0, 0]
     assert new["materials"][0]["pbrMetallicRoughness"]["roughnessFactor"] == 0.5
+
+
+def test_what_is_hidden_above_stays_hidden(folder: Path):
+    sketch = Sketch(
+        nodes=[
+            {"children": [1], "extensions": {"KHR_node_visibility": {"visible": False}}},
+            {"mesh": 0},
+        ],
+        extensionsUsed=["KHR_node_visibility"],
+        scenes=[{"nodes": [0]}],
+        scene=0,
+    )
+    position = sketch.add([[0, 0, 0], [1, 0, 0], [0, 1, 0]])
+    sketch.tree["meshes"] = [{"primitives": [{"attributes": {"POSITION": position}}]}]
+    before = read(sketch)
+    assert [each.visible for each in before.attachments] == [False]
+    shown = replace(before, attachments=(replace(before.attachments[0], visible=True),))
+    again, codes = save(shown, folder / "shown.glb")
+    assert codes == ["node-hidden"]
+    assert [each.visible for each in again.attachments] == [False]
 
 
 def test_what_was_not_touched_in_an_object_stays(folder: Path):

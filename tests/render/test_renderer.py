@@ -69,6 +69,24 @@ def test_refuses_pictures_of_nothing_there(arguments: dict[str, Any], message: s
 def test_refuses_a_stage_without_triangles() -> None:
     with pytest.raises(RigError, match="shows no triangles"):
         render(stage_of())
+    with pytest.raises(RigError, match="shows no triangles"):
+        render(hidden(stage_of((quad(), RED)), 0))
+
+
+def hidden(stage: Stage, index: int) -> Stage:
+    """The stage with one of its flats not to be drawn."""
+    attachments = list(stage.character.attachments)
+    attachments[index] = replace(attachments[index], visible=False)
+    return Stage(replace(stage.character, attachments=tuple(attachments)))
+
+
+def test_what_is_hidden_is_not_drawn_but_met() -> None:
+    both = stage_of((quad((0, 0, 1)), RED), (quad(half=2), BLUE))
+    alone = hidden(both, 0)
+    middle = [shot(stage)[20, 20] for stage in (both, alone)]
+    assert [pixel.argmax() for pixel in middle] == [0, 2]
+    assert alone.vertex_count == both.vertex_count
+    assert alone.pick(0, [0, 0, 5], [0, 0, -1]).node == both.pick(0, [0, 0, 5], [0, 0, -1]).node
 
 
 def test_a_red_square_fills_the_middle_and_nothing_else() -> None:

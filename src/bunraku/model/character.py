@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -30,12 +30,15 @@ class Attachment:
         skin: index into `Character.skins`, or None for a mesh that moves with its node. The
             transform of a node that shows a skinned mesh is ignored (glTF 2.0, 3.7.3.3).
         morph_weights: (T,) float64 default weights on this node; the mesh's own if None.
+        visible: whether it is drawn. What is not drawn has its place on a stage all the same, and
+            is met by rays (KHR_node_visibility).
     """
 
     node: int
     mesh: int
     skin: int | None = None
     morph_weights: Float64 | None = None
+    visible: bool = True
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,9 +150,7 @@ class Character:
                 (len(mesh.morph_names),),
                 f"{place}.morph_weights",
             )
-            attachments.append(
-                Attachment(attachment.node, attachment.mesh, attachment.skin, checked_weights)
-            )
+            attachments.append(replace(attachment, morph_weights=checked_weights))
             if attachment.skin is not None:
                 pairs.setdefault((attachment.mesh, attachment.skin), place)
         for (mesh_index, skin_index), place in pairs.items():

@@ -76,6 +76,7 @@ class Surface:
         parts = tuple(
             (span, character.meshes[span.mesh], part)
             for span in stage.ranges
+            if character.attachments[span.attachment].visible
             for part in (character.meshes[span.mesh].parts[i] for i in span.parts)
             if part.topology == "triangles" and len(part.faces)
         )

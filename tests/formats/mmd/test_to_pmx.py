@@ -124,6 +124,10 @@ UNSAID = {
         ),
         "texture-wrap-dropped",
     ),
+    "a hidden mesh": (
+        figure(attachments=(Attachment(0, 0, 0, visible=False),)),
+        "visibility-dropped",
+    ),
     "a texture whose texels are not mixed": (
         figure(
             images=(Image(b"data", "image/png", "face"),),

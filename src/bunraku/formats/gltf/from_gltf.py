@@ -17,7 +17,7 @@ from bunraku.formats.gltf.accessors import AccessorReader
 from bunraku.formats.gltf.checks import is_finite_number
 from bunraku.formats.gltf.context import KINDS, Context, Place
 from bunraku.formats.gltf.document import GltfFile
-from bunraku.formats.gltf.node_rules import TRS, parents_of
+from bunraku.formats.gltf.node_rules import TRS, hidden_nodes, parents_of
 from bunraku.formats.gltf.read_animations import AnimationReader
 from bunraku.formats.gltf.read_meshes import MeshReader
 from bunraku.formats.gltf.uri import decode_data_uri, is_data_uri, read_local
@@ -206,6 +206,7 @@ def _skin(reader: AccessorReader, index: int, context: Context) -> Skin:
 def _attachments(tree: Tree, context: Context) -> tuple[Attachment, ...]:
     """Which node shows which mesh; default weights: the node's, else the mesh's, else 0."""
     attachments = []
+    hidden = hidden_nodes(tree)
     for i, node in enumerate(tree.get("nodes", ())):
         if "mesh" not in node:
             continue
@@ -215,7 +216,7 @@ def _attachments(tree: Tree, context: Context) -> tuple[Attachment, ...]:
             weights = np.zeros(max(len(primitive.get("targets", ())) for primitive in primitives))
             given = node["weights"][: len(weights)]
             weights[: len(given)] = given
-        attachments.append(Attachment(i, node["mesh"], node.get("skin"), weights))
+        attachments.append(Attachment(i, node["mesh"], node.get("skin"), weights, i not in hidden))
     return tuple(attachments)
 
 

@@ -13,6 +13,7 @@ from bunraku.formats.gltf.context import Context, Place, spell
 
 Tree = dict[str, Any]
 
+VISIBILITY = "KHR_node_visibility"
 TRS = ("translation", "rotation", "scale")
 # glTF stores quaternions as floats or 16-bit integers; beyond this something else was meant.
 UNIT_TOLERANCE = 1e-3
@@ -27,6 +28,24 @@ def parents_of(tree: Tree) -> list[int]:
         for child in node.get("children", ()):
             parents[child] = i
     return parents
+
+
+def hidden_nodes(tree: Tree) -> set[int]:
+    """Nodes that KHR_node_visibility leaves undrawn: those that it hides, and all below them."""
+    nodes = tree.get("nodes", ())
+    waiting = [i for i, node in enumerate(nodes) if not _says_visible(node)]
+    hidden: set[int] = set()
+    while waiting:
+        node = waiting.pop()
+        if node not in hidden:
+            hidden.add(node)
+            waiting += nodes[node].get("children", ())
+    return hidden
+
+
+def _says_visible(node: Tree) -> bool:
+    extension = node.get("extensions", {}).get(VISIBILITY, {})
+    return not isinstance(extension, dict) or extension.get("visible") is not False
 
 
 def roots_of(tree: Tree, parents: list[int]) -> list[int]:

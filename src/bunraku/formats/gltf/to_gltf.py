@@ -20,7 +20,7 @@ from bunraku.formats.gltf.context import KINDS, Context
 from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.gltf.encoding import BufferBuilder, put
 from bunraku.formats.gltf.from_gltf import character_from_gltf
-from bunraku.formats.gltf.node_rules import parents_of, roots_of
+from bunraku.formats.gltf.node_rules import VISIBILITY, hidden_nodes, parents_of, roots_of
 from bunraku.formats.gltf.rules import DRACO
 from bunraku.formats.gltf.write_animations import AnimationWriter
 from bunraku.formats.gltf.write_meshes import MeshWriter
@@ -202,6 +202,7 @@ class _Writer:
         nodes = self.tree.get("nodes", [])
         before = {attachment.node: attachment for attachment in self.old.attachments}
         after = {attachment.node: attachment for attachment in self.new.attachments}
+        hidden = hidden_nodes(self.tree)
         for node in before.keys() - after.keys():
             for key in ("mesh", "skin", "weights"):
                 nodes[node].pop(key, None)
@@ -213,6 +214,19 @@ class _Writer:
                 nodes[node]["mesh"] = places[attachment.mesh]
                 put(nodes[node], "skin", self._usable_skin(attachment), None)
             self._weights(nodes[node], attachment)
+            if attachment.visible == (node in hidden):
+                self._show(nodes[node], attachment)
+
+    def _show(self, node: Tree, attachment: Attachment) -> None:
+        extensions = dict(node.get("extensions", {}))
+        put(extensions, VISIBILITY, {} if attachment.visible else {"visible": False}, {})
+        put(node, "extensions", extensions, {})
+        if attachment.visible and attachment.node in hidden_nodes(self.tree):
+            message = "stays hidden by a node above it"
+            self.context.note("node-hidden", ("nodes", attachment.node), message)
+        used = self.tree.get("extensionsUsed", [])
+        if not attachment.visible and VISIBILITY not in used:
+            self.tree["extensionsUsed"] = [*used, VISIBILITY]
 
     def _usable_skin(self, attachment: Attachment) -> int | None:
         """The skin, unless the mesh has no influences: glTF forbids such a pair."""

@@ -275,6 +275,9 @@ def write_faces(
     """
     groups: list[list[Array]] = [[] for _ in range(len(character.materials) + 1)]
     for i, attachment in enumerate(character.attachments):
+        if not attachment.visible:
+            message = "is hidden, which a PMX cannot say of a mesh: it will be seen"
+            notes.append(Note("visibility-dropped", message, f"attachments[{i}]"))
         starts = {each.geometry: each for each in placed if each.attachment == i}
         for j, part in enumerate(character.meshes[attachment.mesh].parts):
             if part.topology != "triangles":
