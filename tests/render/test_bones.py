@@ -6,7 +6,18 @@ import numpy as np
 import pytest
 
 import bunraku
-from bunraku.model import Attachment, Character, Clip, Geometry, Mesh, Part, Skeleton, Skin, Track
+from bunraku.model import (
+    Attachment,
+    Character,
+    Clip,
+    Geometry,
+    Humanoid,
+    Mesh,
+    Part,
+    Skeleton,
+    Skin,
+    Track,
+)
 from bunraku.render.bones import as_bones
 
 ARM = Skeleton(("upper", "fore", "hand"), [-1, 0, 1], [[0, 0, 0], [0, 2, 0], [0, 1, 0]])
@@ -81,3 +92,13 @@ def test_what_morphs_a_mesh_leaves_quietly() -> None:
         0.5
     )
     assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 20
+
+
+def test_what_leads_to_the_hips_is_no_limb() -> None:
+    names = ("ground", "centre", "hips", "spine", "leg", "goal")
+    offsets = [[0, 0, 0], [0, 0.5, 0], [0, 0.5, 0], [0, 0.2, 0], [0.1, -0.5, 0], [0.1, 0, 0.3]]
+    skeleton = Skeleton(names, [-1, 0, 1, 2, 2, 0], offsets)
+    plain = Character(skeleton)
+    assert len(_bones(plain)) == 5
+    figure = _bones(Character(skeleton, humanoid=Humanoid({"hips": 2, "spine": 3})))
+    np.testing.assert_allclose(figure[:, 5], [[0, 1.2, 0], [0.1, 0.5, 0], [0.1, 0, 0.3]])

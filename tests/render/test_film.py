@@ -12,6 +12,7 @@ from PIL import Image
 
 import bunraku
 from bunraku.errors import RigError, UnsupportedError
+from bunraku.model import Clip, Track
 from bunraku.render import Heat, render_clip, save_picture
 from bunraku.stage import Stage
 
@@ -104,6 +105,19 @@ def test_a_turntable_goes_round_once(puppet: Stage, tmp_path: Path) -> None:
     front = np.array([(frame[..., :3].max(axis=-1) > 200).sum() for frame in frames])
     assert front[[7, 0, 1]].min() > front[4]  # the face is in front
     assert frames[0][0, 0, 3] == 0
+
+
+def test_a_film_notes_how_long_the_motion_hides_the_character(
+    puppet: Stage, tmp_path: Path
+) -> None:
+    assert render_clip(puppet, tmp_path / "seen.gif", fps=2, **SMALL).notes == ()
+    hide = Track("", "visible", [0.0, 1.0, 2.0], [[1], [0], [1]], "STEP")
+    stage = Stage(puppet.character, Clip("", (hide,)))
+    (note,) = render_clip(stage, tmp_path / "gone.gif", fps=4, **SMALL).notes
+    assert (note.code, note.message) == (
+        "character-hidden",
+        "the motion hides the character in 4 of 8 pictures",
+    )
 
 
 def test_heat_may_change_with_time(puppet: Stage, tmp_path: Path) -> None:

@@ -70,11 +70,13 @@ def render(
     if not film and (fps is not None or turntable):
         raise bunraku.UnsupportedError(f"{out}: --fps and --turntable are for .gif and .apng")
     character = bunraku.load(file)
-    bones = bones or not len(bunraku.Stage(character).triangles)
-    if bones:
-        character = as_bones(character)
     played = chosen_clip(character, motion, clip)
     stage = bunraku.Stage(character, played)
+    bones = bones or not len(stage.triangles)
+    if bones:
+        character = as_bones(character)
+        played = chosen_clip(character, motion, clip)
+        stage = bunraku.Stage(character, played)
     if physics:
         stage = stage.simulated()
     background = None if transparent else STUDIO

@@ -31,7 +31,8 @@ def as_bones(character: Character) -> Character:
 
     A bone goes from a node to a child, and both hold their end: it stretches where a motion
     moves the child. All nodes of the shown scene count, or, if there are skins, their joints and
-    what lies between joints. Rig, expressions and clips act on it as on the character itself.
+    what lies between joints; of a humanoid not what leads to its hips, which is where it stands
+    and no limb. Rig, expressions and clips act on it as on the character itself.
 
     Raises:
         RigError: no two nodes stand apart.
@@ -46,6 +47,7 @@ def as_bones(character: Character) -> Character:
     above = skeleton.parents
     length = np.linalg.norm(skeleton.translations, axis=1)
     tips = np.flatnonzero(shown & (above >= 0) & shown[above] & (length > 0)).astype(np.int32)
+    tips = np.setdiff1d(tips, _stand(character))
     if not len(tips):
         nothing = "bones" if character.attachments else "mesh and no bones"
         raise RigError(f"{character.name or 'the character'}: has no {nothing} to show")
@@ -98,6 +100,16 @@ def _shown(character: Character) -> npt.NDArray[np.bool_]:
         if parents[node] >= 0:
             carries[parents[node]] |= carries[node]
     return shown & below & carries
+
+
+def _stand(character: Character) -> list[int]:
+    """The hips of a humanoid and the nodes above them."""
+    humanoid, stand = character.humanoid, []
+    node = -1 if humanoid is None else humanoid.bones.get("hips", -1)
+    while node >= 0:
+        stand.append(node)
+        node = int(character.skeleton.parents[node])
+    return stand
 
 
 def _octahedra(to: Float64, heads: Int32, tips: Int32) -> Geometry:

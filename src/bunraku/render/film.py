@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -128,7 +128,14 @@ def render_clip(
 
     write = _write_gif if kind == ".gif" else _write_apng
     write(path, picture, count, length, progress)
-    return Film(path, count, length, renderer.notes)
+    return Film(path, count, length, (*renderer.notes, *_hidden(stage, times)))
+
+
+def _hidden(stage: Stage, times: list[float]) -> Iterator[Note]:
+    hidden = int((~stage.pose(times).visible).sum())
+    if hidden:
+        message = f"the motion hides the character in {hidden} of {len(times)} pictures"
+        yield Note("character-hidden", message)
 
 
 def _moments(
