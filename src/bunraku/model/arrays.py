@@ -38,10 +38,7 @@ def checked(
       ...
     bunraku.errors.RigError: positions: expected shape (any, 3), found (1, 2)
     """
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise RigError(f"{place}: expected a regular array, found {error}") from None
+    array = regular(value, place)
     if array.size == 0 and array.dtype == np.float64 and array.ndim == 1 and len(shape) > 1:
         array = array.reshape([0 if length is None else length for length in shape])
     if array.ndim != len(shape) or any(
@@ -62,6 +59,18 @@ def checked(
     frozen = array.view()
     frozen.flags.writeable = False
     return frozen
+
+
+def regular(value: npt.ArrayLike, place: str) -> npt.NDArray[Any]:
+    """Return `value` as an array of whatever type and shape.
+
+    Raises:
+        RigError: rows of different lengths.
+    """
+    try:
+        return np.asarray(value)
+    except ValueError as error:
+        raise RigError(f"{place}: expected a regular array, found {error}") from None
 
 
 def _integers(array: npt.NDArray[Any], dtype: type[np.generic], place: str) -> npt.NDArray[Any]:

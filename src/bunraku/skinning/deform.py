@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bunraku import _core
 from bunraku.errors import RigError
-from bunraku.model.arrays import Float32, checked
+from bunraku.model.arrays import Float32, checked, regular
 from bunraku.model.mesh import Geometry
 from bunraku.skinning.sdef import bend_special, special_vertices
 
@@ -177,7 +177,7 @@ def deform_into(
         matrices = _palette(palette)
         _check_joints(geometry, rig, matrices)
         for array, width, place in zip(out, (3, 3, 4), OUTPUTS, strict=True):
-            if array is not None:
+            if array is not None or place == "positions":
                 _check_output(array, (frames, count, width), place)
         if isinstance(error, ValueError):
             raise RigError(str(error)) from None
@@ -196,7 +196,7 @@ def _by_frame(palette: npt.ArrayLike) -> Float32:
 
 
 def _palette(palette: npt.ArrayLike) -> Float32:
-    array = np.asarray(palette)
+    array = regular(palette, "palette")
     if array.ndim == 3:
         array = array[None]
     return checked(array, np.float32, (None, None, 3, 4), "palette")
@@ -235,7 +235,7 @@ def _active_morphs(
     geometry: Geometry, morph_weights: npt.ArrayLike, frames: int
 ) -> tuple[list[_Deltas], Float32 | None]:
     """The targets with a weight other than 0 in some frame, and their (F, A) weights."""
-    given = np.asarray(morph_weights)
+    given = regular(morph_weights, "morph_weights")
     if given.ndim == 1:
         given = np.broadcast_to(given, (frames, len(given)))
     weights = checked(given, np.float32, (frames, len(geometry.morphs)), "morph_weights")
@@ -256,7 +256,9 @@ def _share(mix: npt.ArrayLike, count: int, method: Method) -> Float32:
     return share
 
 
-def _check_output(array: Float32, shape: tuple[int, ...], place: str) -> None:
+def _check_output(array: object, shape: tuple[int, ...], place: str) -> None:
+    if not isinstance(array, np.ndarray):
+        raise RigError(f"{place}: expected {shape} float32, found {type(array).__name__}")
     flags = array.flags
     if array.dtype != _FLOAT32 or array.shape != shape:
         raise RigError(f"{place}: expected {shape} float32, found {array.shape} {array.dtype}")
