@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -29,6 +31,7 @@ from bunraku.model import (
     Track,
 )
 from bunraku.query import Bvh
+from bunraku.query.posed import IDLE
 from bunraku.rotation import quaternion
 
 
@@ -134,6 +137,15 @@ def test_rays_meet_the_surface_that_deform_shows(method):
     positions = stage.deform(0.4, method=method).positions[0]
     expected = Bvh(positions, stage.triangles).closest_hit(origins, directions)
     np.testing.assert_array_equal(again.primitive, expected.primitive)
+
+
+def test_of_many_poses_at_once_few_leave_their_trees():
+    stage = Stage(dancer(), STEP)
+    poses = [stage.posed(0.1 * i) for i in range(3 * IDLE)]
+    trees = [weakref.ref(posed.members[0]) for posed in poses]
+    del poses
+    gc.collect()
+    assert sum(bvh() is not None for bvh in trees) == IDLE
 
 
 def test_a_pick_tells_what_was_met():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -12,7 +13,7 @@ import bunraku
 from bunraku.errors import RigError
 from bunraku.model import Geometry, MorphTarget
 from bunraku.query import Bvh, SkinTree
-from bunraku.query.posed import FEWEST_RAYS
+from bunraku.query.posed import FEWEST_RAYS, IDLE
 from bunraku.skinning import deform
 from tests.query.rigs import KINDS, assert_same, palette, rays_at, skin
 
@@ -170,6 +171,19 @@ def test_many_rays_bend_the_mesh_once_and_answer_the_same():
         del posed
         gc.collect()
     assert len(tree._idle) == 1  # each pose left its tree to the next
+
+
+def test_of_many_poses_at_once_few_leave_their_trees():
+    rng = np.random.default_rng(15)
+    geometry, faces = skin(rng, vertices=50, influences=1, joints=2)
+    tree, matrices = SkinTree(geometry, faces), palette(rng, 2, "rigid")
+    poses = [tree.at(matrices) for _ in range(3 * IDLE)]
+    for posed in poses:
+        posed.any_hit(*rays_at(rng, geometry.positions, 1000))
+    trees = [weakref.ref(posed._bvh) for posed in poses]
+    del posed, poses
+    gc.collect()
+    assert sum(bvh() is not None for bvh in trees) == IDLE
 
 
 def test_a_pose_stays_what_it_was():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections import deque
 from collections.abc import Callable
 from functools import cached_property
 from typing import Literal, Unpack
@@ -28,6 +29,9 @@ Method = Literal["lbs", "dqs"]
 FEWEST_RAYS = 32
 TRIANGLES_PER_RAY: dict[Method, int] = {"lbs": 150, "dqs": 1000}
 BUILD = 20
+# Trees over bent meshes that wait for the next pose: one serves a caller who goes from pose to
+# pose, the others threads that do so at once. What was lent beyond that is given back to memory.
+IDLE = 4
 
 
 class SkinTree:
@@ -72,7 +76,8 @@ class SkinTree:
         self._tree = _core.posed.Tree(self._rig, geometry.positions, self.faces, targets)
         self.cast = self._tree.cast
         self._asked = 0
-        self._idle: list[Bvh] = []  # trees over the bent mesh that poses have left
+        # Trees over the bent mesh that poses have left; a full deque drops the oldest.
+        self._idle: deque[Bvh] = deque(maxlen=IDLE)
 
     @cached_property
     def _rig(self) -> _core.skinning.Rig:

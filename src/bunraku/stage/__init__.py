@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Unpack
@@ -254,7 +255,7 @@ class Stage:
         """
         pose, transforms = evaluate(self.character, self.pose(time))
         members: list[Posed | Bvh] = []
-        lent: list[tuple[Bvh, list[Bvh]]] = []
+        lent: list[tuple[Bvh, deque[Bvh]]] = []
         for span, matrices, bend in self._palettes(transforms, method):
             weights = pose.morph_weights[span.attachment]
             geometry = geometry_of(self.character, span)

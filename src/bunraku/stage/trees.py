@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import replace
 from weakref import WeakKeyDictionary
 
@@ -10,6 +11,7 @@ import numpy as np
 from bunraku.model import Character, Geometry, Mesh
 from bunraku.model.arrays import Float32, Int32
 from bunraku.query import Bvh, SkinTree
+from bunraku.query.posed import IDLE
 from bunraku.stage.ranges import Range
 
 # Meshes never change: their trees are built for the first ray, by (held by
@@ -18,7 +20,7 @@ _trees: WeakKeyDictionary[Mesh, dict[tuple[bool, int, bool], SkinTree]] = WeakKe
 # Geometry with influences, as nodes without a skin show it.
 _free: WeakKeyDictionary[Geometry, Geometry] = WeakKeyDictionary()
 # Trees over bent geometry that no pose needs any more: a refit takes a fraction of a build.
-_idle: WeakKeyDictionary[Mesh, dict[tuple[int, bool], list[Bvh]]] = WeakKeyDictionary()
+_idle: WeakKeyDictionary[Mesh, dict[tuple[int, bool], deque[Bvh]]] = WeakKeyDictionary()
 
 
 def geometry_of(character: Character, span: Range) -> Geometry:
@@ -46,10 +48,10 @@ def tree_over(character: Character, span: Range) -> SkinTree:
     return trees[key]
 
 
-def bent_tree(character: Character, span: Range, positions: Float32) -> tuple[Bvh, list[Bvh]]:
+def bent_tree(character: Character, span: Range, positions: Float32) -> tuple[Bvh, deque[Bvh]]:
     """A tree over bent positions, and where it may go back to when it is no longer needed."""
     idle = _idle.setdefault(character.meshes[span.mesh], {})
-    waiting = idle.setdefault((span.geometry, span.mirrored), [])
+    waiting = idle.setdefault((span.geometry, span.mirrored), deque(maxlen=IDLE))
     try:
         tree = waiting.pop()
     except IndexError:
