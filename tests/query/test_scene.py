@@ -7,13 +7,17 @@ from bunraku.errors import RigError
 from bunraku.query import Bvh, Scene
 from tests.query.scenes import icosphere, soup
 
+MOVED = np.array([[1.0, 0, 0, 3], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+
 
 @pytest.mark.parametrize(
     ("count", "transforms", "message"),
     [
         (0, [np.eye(4)], r"tree_of\[0\]: tree 0, but there are 0"),
         (1, [np.eye(3)], r"transforms: expected shape \(1, 4, 4\)"),
-        (1, [np.zeros((4, 4))], r"transforms\[0\]: expected one that can"),
+        (1, [np.diag([1, 0, 1, 1])], r"transforms\[0\]: expected one that can"),
+        (1, [MOVED.T], r"transforms\[0\]: expected last row \(0, 0, 0, 1\), found \[3.0, 0.0"),
+        (1, [2 * np.eye(4)], r"last row \(0, 0, 0, 1\), found \[0.0, 0.0, 0.0, 2.0\]"),
         (1, [np.full((4, 4), np.nan)], "expected finite numbers"),
     ],
 )
@@ -86,6 +90,15 @@ def test_a_scene_answers_as_each_instance_asked_by_itself(count):
         assert np.allclose(lengths, 1, atol=1e-5)
         transforms = placed(count, 100 + step)
         scene.move(transforms)
+
+
+def test_rounding_in_the_last_row_moves_nothing():
+    ball, ray = Bvh.of_spheres([[0, 0, 0]], [1]), ([[3, 0, -5]], [[0, 0, 1]])
+    off = MOVED.copy()
+    off[3] += [3e-7, -1e-7, 0, 5e-7]
+    exact, rounded = (Scene([ball], [0], [m]).closest_hit(*ray) for m in (MOVED, off))
+    assert (exact.t, exact.instance) == (rounded.t, rounded.instance)
+    assert exact.t == 4
 
 
 def test_every_hit_of_two_balls_one_behind_the_other():

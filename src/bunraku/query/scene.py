@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from bunraku.query.hits import AllHits, Hits, shaped, unwritten
 from bunraku.query.rays import Reach, broadcast_rays
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
 class SceneHits(Hits):
     """The closest hit of each ray in a scene: as `Hits`, in the world, and the instance.
 
@@ -28,7 +28,7 @@ class SceneHits(Hits):
     instance: Int32 | None = None
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False, repr=False, slots=True)
 class SceneAllHits(AllHits):
     """Every hit of N rays in a scene: as `AllHits`, at the same t by instance, then primitive.
 
@@ -50,11 +50,12 @@ class Scene:
     Args:
         trees: what is placed.
         tree_of: (N,) int32, which tree each instance shows.
-        transforms: (N, 4, 4) float64, each tree's space to the world; mirrors and any scale but 0
-            are fine.
+        transforms: (N, 4, 4) float64, each tree's space to the world, for column vectors; mirrors
+            and any scale but 0 are fine.
 
     Raises:
-        RigError: wrong shapes, an index outside the trees, a transform that cannot be inverted.
+        RigError: wrong shapes, an index outside the trees, a transform that cannot be inverted or
+            whose last row differs from (0, 0, 0, 1) by more than 1e-6.
 
     >>> ball = Bvh.of_spheres([[0, 0, 0]], [1])
     >>> there = np.eye(4)
@@ -79,8 +80,11 @@ class Scene:
 
         Args:
             transforms: (N, 4, 4) float64.
+
+        Raises:
+            RigError: as the scene itself.
         """
-        placed = checked(transforms, np.float64, (len(self.tree_of), 4, 4), "transforms")
+        placed = _affine(checked(transforms, np.float64, (len(self.tree_of), 4, 4), "transforms"))
         linear = placed[:, :3, :3]
         with np.errstate(all="ignore"):
             condition = np.linalg.cond(linear) if len(linear) else np.ones(0)
@@ -163,3 +167,23 @@ class Scene:
             self._inverses,
             self._widen,
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.trees, self.tree_of, self.transforms)
+
+    def __repr__(self) -> str:
+        return f"Scene({len(self.tree_of)} instances of {len(self.trees)} trees)"
+
+
+def _affine(transforms: Float64) -> Float64:
+    """Transforms with a last row of (0, 0, 0, 1) exactly, what is off by rounding put right."""
+    off = np.abs(transforms[:, 3] - [0, 0, 0, 1]).max(axis=1)
+    if (off > 1e-6).any():
+        at = int(np.argmax(off))
+        found = transforms[at, 3].tolist()
+        raise RigError(f"transforms[{at}]: expected last row (0, 0, 0, 1), found {found}")
+    if not off.any():
+        return transforms
+    exact = transforms.copy()
+    exact[:, 3] = [0, 0, 0, 1]
+    return exact
