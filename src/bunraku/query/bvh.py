@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +32,8 @@ class Bvh:
     numbers that are not finite hit nothing; they never hide anything else.
 
     Any number of threads may ask at once, and Python runs on while they do. A `refit` waits for
-    queries under way to finish, and queries that come later wait for it.
+    queries under way to finish, and queries that come later wait for it. Copies and pickles hold
+    the primitives where they are then, and build a tree of their own.
 
     Args:
         vertices: (V, 3) float32, metres.
@@ -369,3 +370,10 @@ class Bvh:
 
     def __repr__(self) -> str:
         return f"Bvh({self.primitive_count} {self.kind}, depth {self.depth})"
+    def __getstate__(self) -> dict[str, Any]:
+        return {k: v for k, v in vars(self).items() if k not in ("_tree", "cast")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._build(self._points, self._extents)
+

@@ -124,6 +124,9 @@ class PosedGroup:
         counts = np.diff(self.first).tolist()
         return zip(self.members, self.first[:-1].tolist(), counts, strict=True)
 
+    def __copy__(self) -> PosedGroup:
+        return self  # it never changes, and trees that were lent to it go back when it does
+
     def __repr__(self) -> str:
         return f"PosedGroup({len(self.members)} surfaces, {int(self.first[-1])} triangles)"
 

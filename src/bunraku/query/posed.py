@@ -7,7 +7,7 @@ import weakref
 from collections import deque
 from collections.abc import Callable
 from functools import cached_property
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +43,8 @@ class SkinTree:
     `skinning.deform` and testing every triangle, to the bit.
 
     Under "dqs", groups whose joints turn against each other by more than about 170°, or differ
-    in scale, cannot be bounded: all of their vertices are bent.
+    in scale, cannot be bounded: all of their vertices are bent. Copies and pickles build a tree of
+    their own.
 
     Args:
         geometry: with or without influences; its morph targets count too.
@@ -112,6 +113,9 @@ class SkinTree:
                 lacks, an unknown method.
         """
         return Posed(self, palette, method, morph_weights)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.geometry, self.faces)
 
     def __repr__(self) -> str:
         return f"SkinTree({len(self.faces)} triangles)"
@@ -254,6 +258,9 @@ class Posed:
             bvh.update(positions)
         weakref.finalize(self, idle.append, bvh)
         return bvh
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.tree, self._palette, self.method, self._weights)
 
     def __repr__(self) -> str:
         return f"Posed({len(self.tree.faces)} triangles, {self.method!r})"
