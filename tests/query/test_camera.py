@@ -29,11 +29,34 @@ PIXELS = st.tuples(st.floats(0, 640), st.floats(0, 480))
         (([0, 0, 0], np.diag([1, 1, -1]), 1.0), "right-handed"),
         (([0, 0, 0], np.eye(3), 0.0), "half_height"),
         (([0, 0, 0], np.eye(3), float("nan")), "half_height"),
+        (([0, 0, 0], np.eye(3), "wide"), "half_height: expected numbers"),
+        (([0, 0, 0], np.eye(3), [1.0]), "half_height: expected above 0"),
     ],
 )
 def test_refuses_impossible_cameras(arguments, message):
     with pytest.raises(RigError, match=message):
         Camera(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda c: c.rays("left", 0, SIZE), "x: expected numbers"),
+        (lambda c: c.rays(0, [[0], [1, 2]], SIZE), "y: expected a regular array"),
+        (lambda c: c.project([0, 0], SIZE), r"points: expected shape \(…, 3\), found \(2,\)"),
+        (lambda c: c.unproject(1.0, SIZE), r"pixels: expected shape \(…, 3\), found \(\)"),
+        (lambda c: c.orbited(1.0, [0, 0]), r"pivot: expected shape \(3\)"),
+    ],
+)
+def test_refuses_what_is_no_pixel_or_point(ask, message):
+    with pytest.raises(RigError, match=message):
+        ask(CAMERAS["perspective"])
+
+
+def test_a_camera_shows_itself_in_a_line():
+    assert repr(Camera([0, 1.5, 5], np.eye(3), 1.0)) == (
+        "Camera(perspective, at (0, 1.5, 5), looking along (0, 0, -1))"
+    )
 
 
 @pytest.mark.parametrize("camera", CAMERAS.values(), ids=CAMERAS)

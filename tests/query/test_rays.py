@@ -8,7 +8,7 @@ from hypothesis.extra import numpy as hnp
 
 from bunraku import _core
 from bunraku.errors import RigError
-from bunraku.query import Bvh
+from bunraku.query import Bvh, PosedGroup, Scene
 from tests.query.scenes import f_of, icosphere, random_rays, random_scenes, soup
 from tests.reference import query as reference
 
@@ -34,6 +34,8 @@ TREES = [
         (lambda: Bvh(*QUAD, builder="lbvh"), "builder: expected sah or median, found 'lbvh'"),
         (lambda: Bvh(*QUAD, width=1), "width: expected 2 … 8, found 1"),
         (lambda: Bvh(*QUAD, leaf_size=9), "leaf_size: expected 1 … 8, found 9"),
+        (lambda: Bvh(*QUAD, width=4.0), r"width: expected 2 … 8, found 4\.0"),
+        (lambda: Bvh(*QUAD, leaf_size="all"), "leaf_size: expected 1 … 8, found 'all'"),
         (lambda: Bvh.of_boxes([[0, 0, 0]], [[1, 1]]), r"high: expected shape \(1, 3\)"),
         (lambda: Bvh.of_spheres([[0, 0, 0]], [1, 2]), r"radii: expected shape \(1\)"),
     ],
@@ -50,6 +52,7 @@ def test_a_tree_of_nonsense_is_refused(make, message):
         (([[0, 0, 0]] * 2, [[0, 0, 1]] * 3), "directions: expected a shape that broadcasts"),
         ((["a", "b", "c"], [0, 0, 1]), "origins: expected numbers"),
         (([0, 0, 0], [1j, 0, 0]), "directions: expected numbers, found complex128"),
+        (([[0, 0, 0], [0, 0]], [0, 0, 1]), "origins: expected a regular array"),
     ],
 )
 def test_rays_of_nonsense_are_refused(rays, message):
@@ -66,10 +69,57 @@ def test_options_of_nonsense_are_refused():
         tree.closest_hit(*ray, t_max=[1, 2])
     with pytest.raises(RigError, match="skip: expected int32, found float64"):
         tree.any_hit(*ray, skip=0.5)
+    for skip in (2**32, -(2**31) - 1, np.uint64(2**63 + 1), [[2**40]]):
+        with pytest.raises(RigError, match=r"skip: expected -2147483648 … 2147483647, found -?\d"):
+            tree.any_hit(*ray, skip=np.reshape(skip, ()))
+    with pytest.raises(RigError, match="front_only: expected True or False"):
+        tree.any_hit(*ray, front_only=np.array([True, False]))
+    with pytest.raises(RigError, match="radius: expected 0 or more"):
+        tree.overlap_sphere([0, 0, 0], [1.0, 2.0])
     with pytest.raises(ValueError, match="three float32 or float64"):
         tree.cast(np.zeros(2), np.zeros(3))
     with pytest.raises(ValueError, match="three float32 or float64"):
         tree.cast(np.zeros(3, np.int32), np.zeros(3))
+
+
+def test_an_option_that_there_is_not_is_named_with_those_that_there_are():
+    tree = Bvh(*QUAD)
+    surfaces = tree, PosedGroup([tree]), Scene([tree], [0], [np.eye(4)])
+    for ask in (ask for s in surfaces for ask in (s.closest_hit, s.any_hit, s.all_hits)):
+        with pytest.raises(TypeError, match=r"^unexpected .* 'tmax': .* t_min, t_max, skip and"):
+            ask([1, 1, 1], [0, 0, -1], tmax=3)
+    with pytest.raises(TypeError, match=r"of_boxes\(\) got an unexpected keyword argument 'leaf'"):
+        Bvh.of_boxes([[0, 0, 0]], [[1, 1, 1]], leaf=2)
+
+
+@pytest.mark.parametrize(
+    ("yes", "no"), [(1, 0), (np.True_, np.False_), (np.array(True), np.array(False))]
+)
+def test_switches_and_counts_may_be_numpys_own(yes, no):
+    tree = Bvh(*QUAD, width=np.int64(2), leaf_size=np.uint8(2))
+    from_behind = [1.5, 0.5, -1], [0, 0, 1]
+    surfaces = tree, PosedGroup([tree]), Scene([tree], [0], [np.eye(4)])
+    for surface in surfaces:
+        assert not surface.closest_hit(*from_behind, front_only=yes, normals=yes).hit
+        assert surface.closest_hit(*from_behind, front_only=no, normals=no).hit
+        assert not surface.any_hit(*from_behind, front_only=yes)
+        assert len(surface.all_hits(*from_behind, front_only=yes).t) == 0
+    assert tree.count_hits(*from_behind, front_only=yes) == 0
+    counted = tree.closest_hit(*from_behind, by_force=yes, counts=yes, skip=np.uint64(1))
+    assert (counted.primitive, counted.primitive_tests) == (0, 2)
+    assert tree.overlap_sphere([0, 0, 0], np.float32(1)).tolist() == [0, 1]
+
+
+def test_answers_show_themselves_in_a_line():
+    tree, rays = Bvh(*QUAD), ([[1.5, 0.5, 3], [5, 5, 5]], [0, 0, -1])
+    scene = Scene([tree], [0], [np.eye(4)])
+    assert repr(scene) == "Scene(1 instances of 1 trees)"
+    assert repr(tree.closest_hit(*rays)) == "Hits(2 rays, 1 of them hit)"
+    assert repr(tree.all_hits(*rays)) == "AllHits(2 rays, 1 hits)"
+    assert repr(scene.closest_hit(*rays)) == "SceneHits(2 rays, 1 of them hit)"
+    assert repr(scene.all_hits(*rays)) == "SceneAllHits(2 rays, 1 hits)"
+    nearest = tree.closest_point(rays[0], max_distance=4)
+    assert repr(nearest) == "Nearest(2 points, 1 of them near)"
 
 
 def test_the_text_book_tree_is_walked_as_the_text_book_does():

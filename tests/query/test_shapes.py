@@ -12,8 +12,11 @@ UNIT = [-1, -1, -1], [1, 1, 1]
 @pytest.mark.parametrize(
     ("ask", "message"),
     [
-        (lambda: shapes.ray_box([0, 0], [1, 0, 0], *UNIT), r"origins: expected numbers \(…, 3\)"),
+        (lambda: shapes.ray_box([0, 0], [1, 0, 0], *UNIT), r"origins: expected shape \(…, 3\)"),
         (lambda: shapes.ray_plane([0, 0, 0], ["x"], [0, 0, 1], 0), "directions: expected numbers"),
+        (lambda: shapes.ray_plane([0] * 3, [0] * 3, [0, 0, 1], "x"), "offset: expected numbers"),
+        (lambda: shapes.ray_sphere([0] * 3, [0] * 3, [0] * 3, 1j), "radius: expected numbers"),
+        (lambda: shapes.boxes_overlap([[0] * 3, [0]], *[[0] * 3] * 3), "expected a regular array"),
     ],
 )
 def test_nonsense_is_refused(ask, message):

@@ -12,8 +12,16 @@ from bunraku import _core
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Int32, checked
 from bunraku.query.hits import AllHits, Hits, Nearest, shaped, unwritten
-from bunraku.query.primitives import Builder, Kind, Options, extents_of, need_triangles
-from bunraku.query.rays import INFINITY, Limits, broadcast_rays, per_ray, points_of
+from bunraku.query.primitives import Builder, Kind, extents_of, need_triangles, whole
+from bunraku.query.rays import (
+    INFINITY,
+    Limits,
+    broadcast_rays,
+    numbers,
+    per_ray,
+    points_of,
+    truth,
+)
 
 # The `quality` at which `update` builds anew. Rays slow down as it says: 1.2, 1.5, 2.0, 2.8 for a
 # twisted sphere of 80k triangles take 1.2, 1.45, 1.9, 2.3 × as long as in a new tree. A build costs
@@ -80,7 +88,10 @@ class Bvh:
         cls,
         low: npt.ArrayLike,
         high: npt.ArrayLike,
-        **options: Unpack[Options],
+        *,
+        builder: Builder = "sah",
+        width: int = 8,
+        leaf_size: int = 8,
     ) -> Bvh:
         """A tree over N axis-aligned boxes, corners (N, 3) float32 each.
 
@@ -93,7 +104,7 @@ class Bvh:
         """
         points, extents = extents_of("boxes", low, high, "low", "high")
         self = cls.__new__(cls)
-        self._set("boxes", points, extents, None, **options)
+        self._set("boxes", points, extents, None, builder, width, leaf_size)
         return self
 
     @classmethod
@@ -101,7 +112,10 @@ class Bvh:
         cls,
         centers: npt.ArrayLike,
         radii: npt.ArrayLike,
-        **options: Unpack[Options],
+        *,
+        builder: Builder = "sah",
+        width: int = 8,
+        leaf_size: int = 8,
     ) -> Bvh:
         """A tree over N spheres, centres (N, 3) and radii (N,) float32.
 
@@ -113,7 +127,7 @@ class Bvh:
         """
         points, extents = extents_of("spheres", centers, radii, "centers", "radii")
         self = cls.__new__(cls)
-        self._set("spheres", points, extents, None, **options)
+        self._set("spheres", points, extents, None, builder, width, leaf_size)
         return self
 
     def _set(
@@ -122,18 +136,19 @@ class Bvh:
         points: Float32,
         extents: Float32 | None,
         faces: Int32 | None,
-        builder: Builder = "sah",
-        width: int = 8,
-        leaf_size: int = 8,
+        builder: Builder,
+        width: int,
+        leaf_size: int,
     ) -> None:
         if builder not in ("sah", "median"):
             raise RigError(f"builder: expected sah or median, found {builder!r}")
-        for name, value, least in (("width", width, 2), ("leaf_size", leaf_size, 1)):
-            if not least <= value <= 8:
-                raise RigError(f"{name}: expected {least} … 8, found {value}")
         self.kind = kind
         self._faces = faces
-        self._options = (builder == "median", width, leaf_size)
+        self._options = (
+            builder == "median",
+            whole(width, 2, 8, "width"),
+            whole(leaf_size, 1, 8, "leaf_size"),
+        )
         self._build(points, extents)
 
     def _build(self, points: Float32, extents: Float32 | None) -> None:
@@ -176,7 +191,7 @@ class Bvh:
         n = len(rays[0])
         answers = unwritten(n, normals=normals)
         boxes, tests = (np.empty(n, np.int32) if counts else None for _ in range(2))
-        self._tree.closest(*rays, by_force, *answers, boxes, tests)
+        self._tree.closest(*rays, truth(by_force, "by_force"), *answers, boxes, tests)
         return Hits(*shaped((*answers, boxes, tests), shape))
 
     def any_hit(
@@ -279,9 +294,10 @@ class Bvh:
         Raises:
             RigError: a radius below 0.
         """
-        if not radius >= 0:
+        reach = numbers(radius, "radius")
+        if reach.ndim or not reach >= 0:
             raise RigError(f"radius: expected 0 or more, found {radius}")
-        return self._tree.overlap_ball(checked(center, np.float32, (3,), "center"), radius)
+        return self._tree.overlap_ball(checked(center, np.float32, (3,), "center"), float(reach))
 
     # --- motion ------------------------------------------------------------------------------
 
@@ -368,8 +384,6 @@ class Bvh:
         """(2, 3) low and high corner of everything finite; (inf, -inf) when there is nothing."""
         return np.array(self._tree.bounds, np.float32)
 
-    def __repr__(self) -> str:
-        return f"Bvh({self.primitive_count} {self.kind}, depth {self.depth})"
     def __getstate__(self) -> dict[str, Any]:
         return {k: v for k, v in vars(self).items() if k not in ("_tree", "cast")}
 
@@ -377,3 +391,5 @@ class Bvh:
         vars(self).update(state)
         self._build(self._points, self._extents)
 
+    def __repr__(self) -> str:
+        return f"Bvh({self.primitive_count} {self.kind}, depth {self.depth})"

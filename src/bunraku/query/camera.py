@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Float64, checked
+from bunraku.query.rays import numbers, triples
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,8 +45,10 @@ class Camera:
         axes = checked(self.axes, np.float64, (3, 3), "camera.axes")
         if not np.allclose(axes @ axes.T, np.eye(3), atol=1e-6) or np.linalg.det(axes) < 0:
             raise RigError("camera.axes: expected right-handed orthonormal rows")
-        if not (np.isfinite(self.half_height) and self.half_height > 0):
+        half = numbers(self.half_height, "camera.half_height")
+        if half.ndim or not 0 < half < np.inf:
             raise RigError(f"camera.half_height: expected above 0, found {self.half_height}")
+        object.__setattr__(self, "half_height", float(half))
         object.__setattr__(self, "eye", checked(self.eye, np.float64, (3,), "camera.eye"))
         object.__setattr__(self, "axes", axes)
 
@@ -73,7 +76,7 @@ class Camera:
         A point that is not in front of a perspective camera is on no pixel: x and y are NaN.
         """
         width, height = size
-        local = (np.asarray(points, np.float64) - self.eye) @ self.axes.T
+        local = (triples(points, "points").astype(np.float64) - self.eye) @ self.axes.T
         ahead = -local[..., 2]
         depth = np.ones_like(ahead) if self.orthographic else np.where(ahead > 0, ahead, np.nan)
         plane = local[..., :2] * (height / (2 * self.half_height)) / depth[..., None]
@@ -81,7 +84,7 @@ class Camera:
 
     def unproject(self, pixels: npt.ArrayLike, size: tuple[int, int]) -> Float64:
         """Points (…, 3) at pixel x, y and a distance ahead (…, 3): the inverse of `project`."""
-        x, y, ahead = np.moveaxis(np.asarray(pixels, np.float64), -1, 0)
+        x, y, ahead = np.moveaxis(triples(pixels, "pixels").astype(np.float64), -1, 0)
         spread = np.ones_like(ahead) if self.orthographic else ahead
         plane = self._plane(x, y, size) * spread[..., None]
         return np.asarray(self.eye + plane - ahead[..., None] * self.axes[2])
@@ -90,15 +93,15 @@ class Camera:
         """Ways (…, 3) from the middle to pixels on the plane where the picture is 2 half_height."""
         width, height = size
         scale = 2 * self.half_height / height
-        right = (np.asarray(x, np.float64) - width / 2) * scale
-        up = (height / 2 - np.asarray(y, np.float64)) * scale
+        right = (numbers(x, "x").astype(np.float64) - width / 2) * scale
+        up = (height / 2 - numbers(y, "y").astype(np.float64)) * scale
         return np.asarray(right[..., None] * self.axes[0] + up[..., None] * self.axes[1])
 
     def orbited(self, turn: float, pivot: npt.ArrayLike) -> Camera:
         """This camera gone around the upright through a point, counter-clockwise from above."""
-        sin, cos = np.sin(turn), np.cos(turn)
+        sin, cos = np.sin(float(turn)), np.cos(float(turn))
         around = np.array([[cos, 0, sin], [0, 1, 0], [-sin, 0, cos]])
-        middle = np.asarray(pivot, np.float64)
+        middle = checked(pivot, np.float64, (3,), "pivot")
         eye = middle + around @ (self.eye - middle)
         return Camera(eye, self.axes @ around.T, self.half_height, self.orthographic)
 
@@ -106,3 +109,8 @@ class Camera:
         """How large a pixel is, in metres, at distances along rays."""
         size = np.float32(2 * self.half_height / height)
         return np.full_like(distance, size) if self.orthographic else distance * size
+
+    def __repr__(self) -> str:
+        at, along = (", ".join(f"{x:g}" for x in v) for v in (self.eye, 0 - self.axes[2]))
+        kind = "orthographic" if self.orthographic else "perspective"
+        return f"Camera({kind}, at ({at}), looking along ({along}))"

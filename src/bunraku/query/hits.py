@@ -42,6 +42,10 @@ class Hits:
         """Which rays hit anything."""
         return self.primitive >= 0
 
+    def __repr__(self) -> str:
+        count = np.count_nonzero(self.hit)
+        return f"{type(self).__name__}({self.t.size} rays, {count} of them hit)"
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class AllHits:
@@ -63,6 +67,9 @@ class AllHits:
         """Where the hits of one ray stand in the arrays."""
         return slice(int(self.first[ray]), int(self.first[ray + 1]))
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({len(self.first) - 1} rays, {len(self.t)} hits)"
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Nearest:
@@ -82,6 +89,10 @@ class Nearest:
     point: Float32
     u: Float32
     v: Float32
+
+    def __repr__(self) -> str:
+        found = np.count_nonzero(self.primitive >= 0)
+        return f"Nearest({self.distance.size} points, {found} of them near)"
 
 
 # t, primitive, u, v and normal, in the core's order.

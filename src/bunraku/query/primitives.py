@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+import operator
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from bunraku.errors import UnsupportedError
+from bunraku.errors import RigError, UnsupportedError
 from bunraku.model.arrays import Float32, checked
 
 Builder = Literal["sah", "median"]
 Kind = Literal["triangles", "boxes", "spheres"]
-
-
-class Options(TypedDict, total=False):
-    """How a tree is built; see `Bvh`."""
-
-    builder: Builder
-    width: int
-    leaf_size: int
 
 
 def extents_of(
@@ -36,6 +29,21 @@ def extents_of(
         return first, checked(extents, np.float32, (count, 3), more, finite=False)
     radii = checked(extents, np.float32, (count,), more, finite=False)
     return first, radii.reshape(count, 1)
+
+
+def whole(value: int, least: int, most: int, place: str) -> int:
+    """A Python integer in [least, most], of any integer type.
+
+    Raises:
+        RigError: no integer, or outside of the range.
+    """
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if not least <= number <= most:
+        raise RigError(f"{place}: expected {least} … {most}, found {value!r}")
+    return number
 
 
 def need_triangles(kind: Kind, what: str) -> None:

@@ -10,17 +10,14 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from bunraku.errors import RigError
 from bunraku.model.arrays import Float64
+from bunraku.query.rays import numbers, triples
 
 Interval = tuple[Float64, Float64]
 
 
 def _vectors(value: npt.ArrayLike, place: str) -> Float64:
-    array = np.asarray(value)
-    if array.dtype.kind not in "iuf" or array.ndim == 0 or array.shape[-1] != 3:
-        raise RigError(f"{place}: expected numbers (…, 3), found {array.dtype} {array.shape}")
-    return array.astype(np.float64)
+    return triples(value, place).astype(np.float64)
 
 
 def _dot(a: Float64, b: Float64) -> Float64:
@@ -42,7 +39,7 @@ def ray_plane(
         _vectors(directions, "directions"),
         _vectors(normal, "normal"),
     )
-    above = np.asarray(offset, np.float64) - _dot(n, o)
+    above = numbers(offset, "offset").astype(np.float64) - _dot(n, o)
     slope = _dot(n, d)
     above, slope = np.broadcast_arrays(above, slope)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -63,7 +60,7 @@ def ray_sphere(
     """
     o, d = _vectors(origins, "origins"), _vectors(directions, "directions")
     m = _vectors(center, "center") - o
-    r = np.asarray(radius, np.float64)
+    r = numbers(radius, "radius").astype(np.float64)
     dd = _dot(d, d)
     with np.errstate(divide="ignore", invalid="ignore"):
         middle = _dot(d, m) / dd
