@@ -21,7 +21,12 @@ INVALID = [
     (dual.from_rotation_translation, (np.zeros((2, 4)), np.zeros((3, 3))), "broadcast"),
     (dual.to_rotation_translation, (np.zeros(4),), r"real x, y, z, w, dual x, y, z, w.*\(4,\)"),
     (dual.from_matrix, (np.eye(3),), r"\(\.\.\., 3, 4\), found \(3, 3\)"),
-    (dual.from_matrix, (1.0,), r"found \(\)"),
+    (dual.from_matrix, (1.0,), r"rigid matrices of shape \(\.\.\., 3, 4\), found \(\)"),
+    (dual.from_matrix, ([[1, 2], [1]],), "expected an array of rigid matrices"),
+    (dual.identity, (-1,), "expected a shape of whole numbers >= 0, found -1"),
+    (dual.identity, (2, "zz"), "dtype of float32 or float64, found 'zz'"),
+    (dual.from_screw, ([1, 2, 3],), r"expected a screw of four arrays, found \[1, 2, 3\]"),
+    (dual.from_screw, (None,), "expected a screw of four arrays"),
     (dual.from_matrix, (np.diag([1, 1, -1, 1]),), "reflection"),
     (dual.from_matrix, (np.diag([2, 2, 2, 1]),), "not orthonormal"),
     (dual.from_matrix, (np.stack([np.eye(4), SHEARED_ROW]),), r"matrix \[1\]: .*\(0, 0, 1, 1\)"),
@@ -75,6 +80,15 @@ def test_a_pure_translation_there_and_back():
     rotation, translation = dual.to_rotation_translation(move)
     np.testing.assert_array_equal(rotation, quat.identity())
     np.testing.assert_array_equal(translation, [2, 0, 0])
+
+
+def test_the_identity_moves_nothing():
+    still = dual.identity((2, 3), np.float32)
+    assert (still.shape, still.dtype) == ((2, 3, 8), np.float32)
+    np.testing.assert_array_equal(
+        dual.transform_points(still, [1, 2, 3]), np.full((2, 3, 3), X + 2 * Y + 3 * Z)
+    )
+    np.testing.assert_array_equal(dual.to_matrix(dual.identity()), np.eye(4))
 
 
 def test_dual_part_is_half_translation_times_real():

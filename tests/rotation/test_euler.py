@@ -26,6 +26,9 @@ IDENTITY = [0, 0, 0, 1]
 INVALID = [
     # function, arguments, what the message must say
     (from_euler, ([0, 0, 0], "xyX"), "order of three letters.*found 'xyX'"),
+    (from_euler, ([0, 0, 0], ["x", "y", "z"]), r"order of three letters.*found \['x', 'y', 'z'\]"),
+    (to_euler, ([0, 0, 0, 1], None), "order of three letters.*found None"),
+    (from_yaw_pitch_roll, (0, "up", 0), "expected an array of pitches"),
     (from_euler, ([0, 0, 0], "xxy"), "neighbours different"),
     (from_euler, ([0, 0, 0], "zyy"), "neighbours different"),
     (from_euler, ([0, 0, 0], "xy"), "found 'xy'"),

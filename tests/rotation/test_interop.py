@@ -25,6 +25,8 @@ def test_what_scipy_refuses_is_an_error_of_ours():
         to_scipy([0, 0, 0, 0])
     with pytest.raises(RigError, match=r"\(\.\.\., 4\)"):
         to_scipy([0, 0, 1])
+    with pytest.raises(RigError, match="expected a Rotation of SciPy, found list"):
+        from_scipy([0, 0, 0, 1])
 
 
 def test_there_and_back():

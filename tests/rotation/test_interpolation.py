@@ -111,8 +111,11 @@ def test_350_degrees_is_ten_degrees_the_other_way():
 
 def test_350_degrees_the_long_way_when_asked():
     for interpolate in (slerp, nlerp):
-        middle = interpolate(IDENTITY, turn(Y, 350), 0.5, shortest=False)
-        close(quat.to_rotation_vector(middle), Y * np.radians(175), 1e-14)
+        for no, yes in ((False, True), (np.False_, np.True_), (0, 2)):
+            middle = interpolate(IDENTITY, turn(Y, 350), 0.5, shortest=no)
+            close(quat.to_rotation_vector(middle), Y * np.radians(175), 1e-14)
+            middle = interpolate(IDENTITY, turn(Y, 350), 0.5, shortest=yes)
+            close(quat.to_rotation_vector(middle), Y * np.radians(-5))
 
 
 def test_yaw_170_to_minus_170_turns_twenty_degrees():

@@ -39,6 +39,21 @@ CODECS = [
 both = pytest.mark.parametrize(("pack", "unpack", "bound", "steps"), CODECS)
 
 
+@both
+def test_words_are_read_in_either_order_of_bytes(pack, unpack, bound, steps):
+    words = pack(quaternion.normalize(np.arange(40).reshape(10, 4) - 20.0))
+    for order in "<>":
+        other = words.astype(words.dtype.newbyteorder(order))
+        np.testing.assert_array_equal(unpack(other), unpack(words))
+
+
+@both
+def test_only_float_types_come_out(pack, unpack, bound, steps):
+    for dtype in ("zz", np.float16, int, [1, 2]):
+        with pytest.raises(RigError, match="dtype of float32 or float64, found"):
+            unpack(pack(IDENTITY), dtype)
+
+
 def test_the_bounds_are_the_documented_ones():
     assert 4.81e-3 < packing.ERROR_32 < 4.82e-3
     assert 1.49e-4 < packing.ERROR_48 < 1.50e-4

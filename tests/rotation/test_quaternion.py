@@ -39,7 +39,14 @@ INVALID = [
     (quat.to_axis_angle, ([0, 0, 0, 0],), "non-zero"),
     (quat.from_rotation_vector, ([0, INF, 0],), "found inf"),
     (quat.to_rotation_vector, ([0, 0, 0, 0],), "non-zero"),
-    (quat.from_matrix, (np.eye(5),), r"\(\.\.\., 3, 3\), found \(5, 5\)"),
+    (quat.from_matrix, (np.eye(5),), r"rotation matrices of shape \(\.\.\., 3, 3\), found \(5, 5"),
+    (quat.from_matrix, ([[1, 2, 3], [1]],), "expected an array of rotation matrices"),
+    (quat.from_matrix, (np.diag([1, 2, 1, 1])[:3],), "not orthonormal"),
+    (quat.identity, (-1,), "expected a shape of whole numbers >= 0, found -1"),
+    (quat.identity, ((2, 1.5),), r"found \(2, 1.5\)"),
+    (quat.identity, ("4",), "found '4'"),
+    (quat.identity, ((), "zz"), "dtype of float32 or float64, found 'zz'"),
+    (quat.identity, ((), np.int32), "dtype of float32 or float64, found <class 'numpy.int32'>"),
     (quat.from_matrix, (np.ones((4, 3)),), r"found \(4, 3\)"),
     (
         quat.from_matrix,
@@ -99,6 +106,13 @@ def test_identity_has_no_axis_and_gets_x():
     np.testing.assert_array_equal(quat.to_rotation_vector(-quat.identity()), np.zeros(3))
 
 
+@pytest.mark.parametrize("shape", [3, np.int64(3), np.array(3), (3,), [3], np.array([3])])
+def test_identities_of_any_shape(shape):
+    result = quat.identity(shape, "float32")
+    assert result.dtype == np.float32
+    np.testing.assert_array_equal(result, [[0, 0, 0, 1]] * 3)
+
+
 @pytest.mark.parametrize("size", [0.0, 5e-324, 1e-200, 1e-160, 1e-20, 1e-8])
 def test_tiny_rotation_vectors_keep_every_digit(size):
     vector = np.array([size, 0, -size])
@@ -123,6 +137,18 @@ def test_half_turns_survive_the_matrix(axis):
     q = quat.from_matrix(matrix)
     close(quat.to_matrix(q), matrix, 1e-15)
     close(np.abs(q), np.abs([*axis, 0]), 1e-15)
+
+
+@pytest.mark.parametrize("nearest", [False, True])
+def test_a_rigid_matrix_gives_its_rotation_with_or_without_the_last_row(nearest):
+    q = random_units(20)
+    matrices = quat.to_matrix(q, size=4)
+    matrices[:, :3, 3] = np.arange(60).reshape(20, 3)
+    expected = quat.from_matrix(quat.to_matrix(q), nearest=nearest)
+    for rigid in (matrices, matrices[:, :3], matrices[:, :3].tolist()):
+        np.testing.assert_array_equal(quat.from_matrix(rigid, nearest=nearest), expected)
+    single = quat.from_matrix(matrices[0, :3].astype(np.float32), nearest=nearest)
+    assert single.dtype == np.float32
 
 
 def test_largest_component_from_a_matrix_is_positive():

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 
 from bunraku.errors import RigError
 
@@ -23,6 +24,15 @@ class Layout(NamedTuple):
     order: str = ""
     dtype: type[np.unsignedinteger[Any]] | None = None
 
+    @property
+    def nouns(self) -> str:
+        """The name of many: `rotation matrices`."""
+        *first, last = self.noun.split()
+        return " ".join((*first, _IRREGULAR.get(last, f"{last}s")))
+
+
+_IRREGULAR = {"matrix": "matrices", "pitch": "pitches"}
+_SINGLE, _DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 SCALAR = Layout("number", ())
 VECTOR = Layout("vector", (3,), "(x, y, z)")
@@ -75,19 +85,19 @@ def _as_real_array(value: ArrayLike, layout: Layout) -> NDArray[Any]:
     try:
         array = np.asarray(value)
     except ValueError as error:  # ragged nesting
-        raise RigError(f"expected an array of {layout.noun}s: {error}") from error
-    if layout.dtype is not None and array.dtype != layout.dtype:
+        raise RigError(f"expected an array of {layout.nouns}: {error}") from error
+    if layout.dtype is not None and array.dtype.newbyteorder("=") != layout.dtype:
         raise RigError(
-            f"expected {layout.noun}s of type {layout.dtype.__name__}, found {array.dtype}"
+            f"expected {layout.nouns} of type {layout.dtype.__name__}, found {array.dtype}"
         )
     if array.dtype.kind not in "fiu":
-        raise RigError(f"expected an array of {layout.noun}s, found dtype {array.dtype}")
+        raise RigError(f"expected an array of {layout.nouns}, found dtype {array.dtype}")
     axes = len(layout.shape)
     if array.ndim < axes or array.shape[array.ndim - axes :] != layout.shape:
         trailing = ", ".join(map(str, layout.shape))
         order = f" {layout.order}" if layout.order else ""
         raise RigError(
-            f"expected {layout.noun}s{order} of shape (..., {trailing}), found {array.shape}"
+            f"expected {layout.nouns}{order} of shape (..., {trailing}), found {array.shape}"
         )
     if array.ndim - axes > 32:
         raise RigError(f"expected at most 32 leading axes, found {array.ndim - axes}")
@@ -96,7 +106,37 @@ def _as_real_array(value: ArrayLike, layout: Layout) -> NDArray[Any]:
 
 def shape_of(value: ArrayLike) -> tuple[int, ...]:
     """The shape; of an array without the half microsecond that `numpy.shape` thinks about it."""
-    return value.shape if isinstance(value, np.ndarray) else np.shape(value)
+    try:
+        return value.shape if isinstance(value, np.ndarray) else np.shape(value)
+    except ValueError:  # ragged nesting, which `read` refuses in its own words
+        return ()
+
+
+def float_type(dtype: DTypeLike) -> np.dtype[np.floating[Any]]:
+    """The dtype float32 or float64 by any of its names; RigError for any other."""
+    if dtype is np.float64:
+        return _DOUBLE
+    with suppress(TypeError, ValueError):  # what is no dtype at all
+        for kind in (_DOUBLE, _SINGLE):
+            if np.dtype(dtype) == kind:
+                return kind
+    raise RigError(f"expected a dtype of float32 or float64, found {dtype!r}")
+
+
+def identities(layout: Layout, shape: int | tuple[int, ...], dtype: DTypeLike) -> Floats:
+    """Elements of a shape whose fourth number is 1 and the others 0.
+
+    Raises:
+        RigError: no shape, or a dtype other than float32 and float64.
+    """
+    kind = float_type(dtype)
+    try:
+        axes = shape if isinstance(shape, tuple) else np.atleast_1d(shape)
+        result = np.zeros((*axes, *layout.shape), kind)
+    except (TypeError, ValueError):
+        raise RigError(f"expected a shape of whole numbers >= 0, found {shape!r}") from None
+    result[..., 3] = 1
+    return result
 
 
 def require_finite(v: Floats, noun: str) -> None:

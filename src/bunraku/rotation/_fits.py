@@ -49,7 +49,7 @@ def _read(inputs: tuple[ArrayLike, ...], layouts: tuple[Layout, ...]) -> list[Fl
         numbers = ", ".join(map(str, layouts[0].shape))
         found = " and ".join(str(array.shape) for array in arrays)
         raise RigError(
-            f"expected {layouts[0].noun}s (..., N, {numbers}) with N >= 1, found {found}"
+            f"expected {layouts[0].nouns} (..., N, {numbers}) with N >= 1, found {found}"
         )
     return arrays
 

@@ -15,8 +15,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, DTypeLike
 
+from bunraku.errors import RigError
 from bunraku.rotation import _arrays
 from bunraku.rotation._arrays import (
     DUAL_QUATERNION,
@@ -43,6 +44,18 @@ class Screw(NamedTuple):
     """(...), radians in [0, pi]."""
     advance: Floats
     """(...), metres along the axis."""
+
+
+def identity(shape: int | tuple[int, ...] = (), dtype: DTypeLike = np.float64) -> Floats:
+    """Return identity transforms of shape (*shape, 8), in float32 or float64.
+
+    Raises:
+        RigError: no shape, or another dtype.
+
+    >>> identity()
+    array([0., 0., 0., 1., 0., 0., 0., 0.])
+    """
+    return _arrays.identities(DUAL_QUATERNION, shape, dtype)
 
 
 def from_rotation_translation(rotation: ArrayLike, translation: ArrayLike) -> Floats:
@@ -232,7 +245,11 @@ def from_screw(screw: Screw) -> Floats:
     >>> from_screw(Screw([0, 0, 1], [0, 0, 0], 0.0, 2.0))
     array([0., 0., 0., 1., 0., 0., 1., 0.])
     """
-    return _from_screw(*screw)
+    try:
+        axis, moment, angle, advance = screw
+    except (TypeError, ValueError):
+        raise RigError(f"expected a screw of four arrays, found {screw!r}") from None
+    return _from_screw(axis, moment, angle, advance)
 
 
 def sclerp(a: ArrayLike, b: ArrayLike, t: ArrayLike) -> Floats:

@@ -12,8 +12,8 @@ given is 0, and the first says it all; `gimbal_locked` tells which rotations tho
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -95,17 +95,26 @@ def to_yaw_pitch_roll(q: ArrayLike) -> tuple[Floats, Floats, Floats]:
     return _to_three_angles(q, option=_code(YAW_PITCH_ROLL))
 
 
-@lru_cache(maxsize=64)
+def _codes() -> Iterator[tuple[str, int]]:
+    """Each order and the core's number for it; see core/rotation/euler.hpp."""
+    for a, b, c in product(range(3), repeat=3):
+        if b not in (a, c):
+            order, code = "".join("xyz"[k] for k in (a, b, c)), a | b << 2 | c << 4
+            yield order, code
+            yield order.upper(), code | 1 << 6
+
+
+_CODES = dict(_codes())
+
+
 def _code(order: str) -> int:
-    """The order as the core's number; see core/rotation/euler.hpp."""
-    axes = ["xyz".find(letter) for letter in str(order).lower()]
-    same_case = isinstance(order, str) and (order.islower() or order.isupper())
-    if len(axes) != 3 or -1 in axes or not same_case or axes[1] in (axes[0], axes[2]):
+    try:
+        return _CODES[order]
+    except (KeyError, TypeError):  # TypeError: a list of letters, say
         raise RigError(
             f"expected an order of three letters x, y, z, neighbours different, all lower case "
             f"(extrinsic) or all upper case (intrinsic), found {order!r}"
-        )
-    return axes[0] | axes[1] << 2 | axes[2] << 4 | order.isupper() << 6
+        ) from None
 
 
 _from_euler: One = elementwise(

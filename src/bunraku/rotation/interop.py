@@ -40,7 +40,14 @@ def to_scipy(q: ArrayLike) -> Rotation:
 def from_scipy(rotation: Rotation) -> Floats:
     """Return the unit quaternions (..., 4) of a `scipy.spatial.transform.Rotation`, float64.
 
+    Raises:
+        RigError: it is none.
+
     >>> from_scipy(to_scipy([0, 0, 1, 1])).round(4)
     array([0.    , 0.    , 0.7071, 0.7071])
     """
-    return np.asarray(rotation.as_quat())
+    try:
+        return np.asarray(rotation.as_quat())
+    except AttributeError:
+        found = type(rotation).__name__
+        raise RigError(f"expected a Rotation of SciPy, found {found}") from None

@@ -44,7 +44,7 @@ def nlerp(a: ArrayLike, b: ArrayLike, t: ArrayLike, *, shortest: bool = True) ->
     >>> nlerp([0, 0, 0, 1], [0, 0, 1, 0], 0.25).round(4)
     array([0.    , 0.    , 0.3162, 0.9487])
     """
-    return _nlerp(a, b, t, option=int(shortest))
+    return _nlerp(a, b, t, option=1 if shortest else 0)
 
 
 def slerp(a: ArrayLike, b: ArrayLike, t: ArrayLike, *, shortest: bool = True) -> Floats:

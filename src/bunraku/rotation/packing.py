@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from bunraku.errors import RigError
 from bunraku.rotation import _arrays
 from bunraku.rotation._arrays import QUATERNION, Floats, Layout
 from bunraku.rotation._elementwise import One, elementwise, no_direction
@@ -92,11 +91,7 @@ ERROR_48 = _bound(16383)
 
 def _size(dtype: DTypeLike) -> int:
     """The bytes of a float type, which the core goes by."""
-    if dtype is np.float64 or (found := np.dtype(dtype)) == np.float64:
-        return 8
-    if found == np.float32:
-        return 4
-    raise RigError(f"expected a dtype of float32 or float64, found {found}")
+    return _arrays.float_type(dtype).itemsize
 
 
 def _no_packed(index: tuple[int, ...], elements: list[Any]) -> str:

@@ -29,17 +29,17 @@ from bunraku.rotation._elementwise import One, Two, elementwise, no_direction, n
 
 
 def identity(shape: int | tuple[int, ...] = (), dtype: DTypeLike = np.float64) -> Floats:
-    """Return identity rotations of shape (*shape, 4).
+    """Return identity rotations of shape (*shape, 4), in float32 or float64.
+
+    Raises:
+        RigError: no shape, or another dtype.
 
     >>> identity()
     array([0., 0., 0., 1.])
     >>> identity((2, 5)).shape
     (2, 5, 4)
     """
-    leading = (shape,) if isinstance(shape, int) else shape
-    result = np.zeros((*leading, 4), dtype=dtype)
-    result[..., 3] = 1
-    return result
+    return _arrays.identities(QUATERNION, shape, dtype)
 
 
 # ---------------------------------------------------------------- algebra
@@ -257,9 +257,10 @@ def to_rotation_vector(q: ArrayLike) -> Floats:
 def from_matrix(matrix: ArrayLike, *, nearest: bool = False) -> Floats:
     """Return unit quaternions (..., 4) from rotation matrices (..., 3, 3), columns convention.
 
-    Rigid matrices (..., 4, 4) give their rotation; their translation is left out. Branches on the
-    largest of the four components (Shepperd 1978), so no rotation is near a singularity; that
-    component comes out positive. Rounding in the matrix (up to 1e-4 in M^T M - I) is averaged away.
+    Rigid matrices (..., 3, 4) and (..., 4, 4) give their rotation; their translation is left out.
+    Branches on the largest of the four components (Shepperd 1978), so no rotation is near a
+    singularity; that component comes out positive. Rounding in the matrix (up to 1e-4 in M^T M - I)
+    is averaged away.
 
     With ``nearest=True`` the matrix may be noisy, scaled or sheared: the result is the rotation R
     with the smallest sum of squares of R - M (Davenport 1968), a unique one where M has a positive
@@ -273,7 +274,10 @@ def from_matrix(matrix: ArrayLike, *, nearest: bool = False) -> Floats:
     >>> from_matrix([[0, -1, 0], [1, 0, 0], [0, 0, 1]]).round(4)
     array([0.    , 0.    , 0.7071, 0.7071])
     """
-    rigid = shape_of(matrix)[-2:] == (4, 4)
+    size = shape_of(matrix)[-2:]
+    if size == (3, 4):
+        matrix = np.asarray(matrix)[..., :3]
+    rigid = size == (4, 4)
     if nearest:
         return _nearest_rotation4(matrix) if rigid else _nearest_rotation(matrix)
     return _from_matrix4(matrix) if rigid else _from_matrix(matrix)
