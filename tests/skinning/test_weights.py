@@ -18,9 +18,11 @@ from bunraku.skinning import weights as w
         (lambda: w.normalize([[1, -1]]), "weights: expected none below 0, found -1"),
         (lambda: w.normalize([[1, np.nan]]), "expected finite numbers"),
         (lambda: w.normalize([1, 2]), r"expected shape \(any, any\)"),
-        (lambda: w.limit([[0, 1]], [[1, 1]], 0), "count: expected at least 1, found 0"),
+        (lambda: w.limit([[0, 1]], [[1, 1]], 0), "count: expected a whole number from 1, found 0"),
+        (lambda: w.limit([[0, 1]], [[1, 1]], 1.5), r"whole number from 1, found 1\.5"),
         (lambda: w.limit([[0]], [[1, 1]], 1), r"joints: expected shape \(1, 2\)"),
         (lambda: w.quantize([[1.0]], np.int8), "dtype: expected uint8 or uint16, found int8"),
+        (lambda: w.quantize([[1.0]], "zz"), "dtype: expected uint8 or uint16, found 'zz'"),
         (lambda: w.quantize(np.ones((1, 300)), np.uint8), r"weights\[0\]: too many small weights"),
     ],
 )

@@ -48,13 +48,13 @@ def limit(
         given; unused places hold joint 0 with weight 0.
 
     Raises:
-        RigError: shapes that differ, negative or non-finite weights, `count` below 1.
+        RigError: shapes that differ, negative or non-finite weights, `count` below 1 or no integer.
 
     >>> limit([[4, 7, 9]], [[0.125, 0.625, 0.25]], 1)
     (array([[7]], dtype=int32), array([[1.]], dtype=float32))
     """
-    if count < 1:
-        raise RigError(f"count: expected at least 1, found {count}")
+    if not isinstance(count, int | np.integer) or count < 1:
+        raise RigError(f"count: expected a whole number from 1, found {count!r}")
     shares = normalize(weights)
     slots = checked(joints, np.int32, shares.shape, "joints")
     width = shares.shape[1]
@@ -86,7 +86,10 @@ def quantize(weights: npt.ArrayLike, dtype: npt.DTypeLike = np.uint8) -> npt.NDA
     array([[85, 85, 85],
            [ 0,  0,  0]], dtype=uint8)
     """
-    name = np.dtype(dtype).name
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = repr(dtype)
     if name not in _STEPS:
         raise RigError(f"dtype: expected uint8 or uint16, found {name}")
     shares = normalize(weights).astype(np.float64)
