@@ -14,7 +14,7 @@ from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Float64, Int32, checked, in_range
 from bunraku.query.bvh import Bvh
 from bunraku.query.hits import AllHits, Hits, shaped, unwritten
-from bunraku.query.rays import Reach, broadcast_rays
+from bunraku.query.rays import Reach, broadcast_rays, numbers
 
 
 @dataclass(frozen=True, eq=False, repr=False, slots=True)
@@ -50,8 +50,8 @@ class Scene:
     Args:
         trees: what is placed.
         tree_of: (N,) int32, which tree each instance shows.
-        transforms: (N, 4, 4) float64, each tree's space to the world, for column vectors; mirrors
-            and any scale but 0 are fine.
+        transforms: (N, 4, 4) or (N, 3, 4) float64, each tree's space to the world; mirrors and
+            any scale but 0 are fine.
 
     Raises:
         RigError: wrong shapes, an index outside the trees, a transform that cannot be inverted or
@@ -79,12 +79,12 @@ class Scene:
         """Place the instances anew; also needed after one of the trees was refitted.
 
         Args:
-            transforms: (N, 4, 4) float64.
+            transforms: (N, 4, 4) or (N, 3, 4) float64.
 
         Raises:
             RigError: as the scene itself.
         """
-        placed = _affine(checked(transforms, np.float64, (len(self.tree_of), 4, 4), "transforms"))
+        placed = _affine(transforms, len(self.tree_of))
         linear = placed[:, :3, :3]
         with np.errstate(all="ignore"):
             condition = np.linalg.cond(linear) if len(linear) else np.ones(0)
@@ -175,15 +175,17 @@ class Scene:
         return f"Scene({len(self.tree_of)} instances of {len(self.trees)} trees)"
 
 
-def _affine(transforms: Float64) -> Float64:
-    """Transforms with a last row of (0, 0, 0, 1) exactly, what is off by rounding put right."""
-    off = np.abs(transforms[:, 3] - [0, 0, 0, 1]).max(axis=1)
+def _affine(transforms: npt.ArrayLike, count: int) -> Float64:
+    """(N, 4, 4), with a last row of (0, 0, 0, 1) exactly; smaller deviations are rounding."""
+    numerical = numbers(transforms, "transforms")
+    rows = 3 if numerical.shape[-2:] == (3, 4) else 4
+    given = checked(numerical, np.float64, (count, rows, 4), "transforms")
+    off = np.abs(given[:, 3:] - [0, 0, 0, 1]).max(axis=(1, 2), initial=0)
     if (off > 1e-6).any():
         at = int(np.argmax(off))
-        found = transforms[at, 3].tolist()
+        found = given[at, 3].tolist()
         raise RigError(f"transforms[{at}]: expected last row (0, 0, 0, 1), found {found}")
-    if not off.any():
-        return transforms
-    exact = transforms.copy()
-    exact[:, 3] = [0, 0, 0, 1]
-    return exact
+    placed = np.tile(np.eye(4), (count, 1, 1))
+    placed[:, :3] = given[:, :3]
+    placed.flags.writeable = False
+    return placed
