@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bindings/arrays.hpp"
+#include "bindings/errors.hpp"
 #include "gate.hpp"
 #include "level.hpp"
 #include "threads.hpp"
@@ -33,11 +34,15 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);
   numpy::array_type();  // while an import may still fail
   nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+    const auto raise = [](const char* message) {
+      PyErr_SetString(nb::object(nb::module_::import_("bunraku.errors").attr("RigError")).ptr(), message);
+    };
     try {
       std::rethrow_exception(thrown);
+    } catch (const RigError& error) {
+      raise(error.what());
     } catch (const Torn&) {
-      const nb::object error = nb::module_::import_("bunraku.errors").attr("RigError");
-      PyErr_SetString(error.ptr(), "tree: was being refitted when this process was forked; refit it before asking");
+      raise("tree: was being refitted when this process was forked; refit it before asking");
     }
   });
   const std::string active{name(active_level())};  // a bad BUNRAKU_ISA fails the import, loudly

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "bindings/errors.hpp"
 #include "bindings/rays.hpp"
 #include "bvh/batch.hpp"
 #include "bvh/overlap.hpp"
@@ -228,9 +229,12 @@ nb::object cast(const Tree& tree, const float (&origin)[3], const float (&direct
 }
 
 // Three float32 or float64 numbers of anything with a buffer.
-void read_point(nb::handle array, float (&point)[3], const char* name) {
+bool read_buffer(nb::handle array, float (&point)[3]) {
   Py_buffer view;
-  if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) throw nb::python_error();
+  if (PyObject_GetBuffer(array.ptr(), &view, PyBUF_C_CONTIGUOUS | PyBUF_FORMAT) != 0) {
+    PyErr_Clear();
+    return false;
+  }
   const char type = view.format != nullptr && view.format[0] != '\0' && view.format[1] == '\0' ? view.format[0] : '?';
   const bool fits = (type == 'f' && view.len == 12) || (type == 'd' && view.len == 24);
   if (fits) {
@@ -240,7 +244,23 @@ void read_point(nb::handle array, float (&point)[3], const char* name) {
     }
   }
   PyBuffer_Release(&view);
-  require(fits, std::string(name) + ": expected three float32 or float64 numbers");
+  return fits;
+}
+
+void read_point(nb::handle given, float (&point)[3], const char* name) {
+  if (read_buffer(given, point)) return;
+  const nb::object items = nb::steal(PySequence_Fast(given.ptr(), ""));
+  bool fits = items.is_valid() && PySequence_Fast_GET_SIZE(items.ptr()) == 3;
+  for (int k = 0; fits && k < 3; ++k) {
+    const double number = PyFloat_AsDouble(PySequence_Fast_GET_ITEM(items.ptr(), k));
+    fits = !(number == -1 && PyErr_Occurred() != nullptr);
+    point[k] = static_cast<float>(number);
+  }
+  PyErr_Clear();
+  if (!fits) {
+    const std::string found = nb::repr(given).c_str();
+    throw RigError(name + (": expected three numbers, found " + found.substr(0, 80)));
+  }
 }
 
 }  // namespace
@@ -299,7 +319,7 @@ void bind_query(nb::module_& m) {
              read_point(direction, d, "direction");
              return cast(self, o, d, t_min, t_max);
            },
-           nb::arg("origin"), nb::arg("direction"), nb::arg("t_min") = 0.0f, nb::arg("t_max") = kInfinity);
+           nb::arg("origin").none(), nb::arg("direction").none(), nb::arg("t_min") = 0.0f, nb::arg("t_max") = kInfinity);
   m.def("in_scene", &in_scene, nb::arg("top"), nb::arg("trees"), nb::arg("tree_of").noconvert(),
         nb::arg("inverses").noconvert(), nb::arg("widen"), nb::arg("origins").noconvert(),
         nb::arg("directions").noconvert(), nb::arg("t_min").noconvert(), nb::arg("t_max").noconvert(),

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 def level() -> str: ...
 def available_levels() -> list[str]: ...
@@ -314,8 +314,8 @@ class query:  # noqa: N801
         @overload
         def cast(
             self,
-            origin: NDArray[np.floating],
-            direction: NDArray[np.floating],
+            origin: ArrayLike,
+            direction: ArrayLike,
             t_min: float = 0.0,
             t_max: float = ...,
         ) -> tuple[float, int, float, float] | None: ...

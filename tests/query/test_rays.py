@@ -76,10 +76,12 @@ def test_options_of_nonsense_are_refused():
         tree.any_hit(*ray, front_only=np.array([True, False]))
     with pytest.raises(RigError, match="radius: expected 0 or more"):
         tree.overlap_sphere([0, 0, 0], [1.0, 2.0])
-    with pytest.raises(ValueError, match="three float32 or float64"):
-        tree.cast(np.zeros(2), np.zeros(3))
-    with pytest.raises(ValueError, match="three float32 or float64"):
-        tree.cast(np.zeros(3, np.int32), np.zeros(3))
+    wrong = (np.zeros(2), [0, 0], [0, 0, "x"], "abc", None, 1.5, np.zeros((3, 3)), [[0, 0, 0]])
+    for origin in wrong:
+        with pytest.raises(RigError, match="origin: expected three numbers, found "):
+            tree.cast(origin, np.zeros(3))
+    with pytest.raises(RigError, match="direction: expected three numbers"):
+        tree.cast([0, 0, 0], {})
 
 
 def test_an_option_that_there_is_not_is_named_with_those_that_there_are():
@@ -198,6 +200,11 @@ def test_one_ray_by_either_door():
     assert tree.cast(1.5, 0.5, 2, 0, 0, -1) == expected
     for kind in (np.float32, np.float64):
         assert tree.cast(np.array([1.5, 0.5, 2], kind), np.array([0, 0, -1], kind)) == expected
+    for kind in (">f4", ">f8", "f2"):
+        assert tree.cast(np.array([1.5, 0.5, 2], kind), np.array([0, 0, -1], "i4")) == expected
+    strided = np.array([1.5, 9, 0.5, 9, 2], np.float32)[::2]
+    assert tree.cast(strided, [0, 0, -1], t_max=2.5) == expected
+    assert tree.cast([1.5, 0.5, np.float32(2)], (0, False, -1)) == expected
     assert tree.cast(1.5, 0.5, 2, 0, 0, -1, t_max=1) is None
     assert tree.cast(5, 5, 5, 0, 0, -1) is None
 

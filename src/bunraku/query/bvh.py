@@ -63,9 +63,8 @@ class Bvh:
 
     cast: Callable[..., tuple[float, int, float, float] | None]
     """One ray at the least cost: `cast(ox, oy, oz, dx, dy, dz, t_min=0, t_max=inf)`, or
-    `cast(origin, direction, t_min=0, t_max=inf)` with arrays of three float32 or float64.
-    Answers (t, primitive, u, v), or None for a miss. Converts nothing: lists and other types are
-    a TypeError or ValueError, and for `closest_hit`."""
+    `cast(origin, direction, t_min=0, t_max=inf)` with three numbers each, fastest as arrays of
+    float32 or float64. Answers (t, primitive, u, v), or None for a miss."""
 
     def __init__(
         self,
