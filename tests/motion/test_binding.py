@@ -190,3 +190,76 @@ def test_what_does_not_fit_the_rig_or_face_is_noted(tracks, code, message):
 def test_a_character_without_a_rig_has_no_ik_to_switch():
     (note,) = bind(Clip("c", (switch("root"),)), puppet()).notes
     assert note.code == "unbound-track"
+
+
+# ---------------------------------------------------------------- many of a kind
+
+ASLEEP = (
+    move("ghost", "rotation", [[0, 0, 0, 1]] * 2),
+    move("ghost", keys=[[0, 0, 0]] * 2, relative=True),
+    switch("ghost", "expression"),
+    switch("ghost", value=1),
+)
+
+
+def many(count: int, **more) -> tuple[Track, ...]:
+    return tuple(move(f"tail {i}", **more) for i in range(count))
+
+
+def test_many_of_a_kind_are_one_note():
+    tracks = (*many(8), move(9), move("root"), move("arm"), move("arm", "scale"), *many(1))
+    lacking, ambiguous = bind(Clip("c", tracks), puppet()).notes
+    assert str(lacking) == (
+        "10 of 13 tracks of 'c' move what the character does not have:"
+        " 'tail 0', 'tail 1', 'tail 2', 'tail 3', 'tail 4' … [unbound-track]"
+    )
+    assert str(ambiguous) == (
+        "2 of 13 tracks of 'c' name several nodes, of which the first is moved: 'arm'"
+        " [ambiguous-target]"
+    )
+
+
+def test_what_the_character_lacks_and_the_motion_keeps_at_rest_is_only_counted():
+    assert bind(Clip("c", (*ASLEEP, move("root"))), puppet()).notes == ()
+    (one,) = bind(Clip("c", (*ASLEEP, move("tail"), move("root"))), puppet()).notes
+    assert str(one) == (
+        "tracks[4]: 'c' moves the translation of node 'tail', which there is not;"
+        " 4 more keep such things at rest [unbound-track]"
+    )
+
+
+def test_a_motion_that_moves_nothing_says_so():
+    shown = switch("", "visible", 1)
+    (note,) = bind(Clip("c", (*ASLEEP, shown)), puppet()).notes
+    assert str(note) == "none of the 5 tracks of 'c' moves the character: 'ghost' [unbound-track]"
+    (note,) = bind(Clip("c", (move("tail"), ASLEEP[0])), puppet()).notes
+    assert note.message.startswith(
+        "none of the 2 tracks of 'c' moves the character: 'tail'; 1 more"
+    )
+    (note,) = bind(Clip("c", many(2)), puppet()).notes
+    assert note.message == "none of the 2 tracks of 'c' moves the character: 'tail 0', 'tail 1'"
+
+
+@pytest.mark.parametrize(
+    ("tracks", "said"),
+    [
+        ([move("root"), move(0), move("root")], "2 of 3 tracks of 'c' move what an earlier track"),
+        (
+            [move("root"), move("root", "weights"), move("face", "weights")],
+            "2 of 3 tracks of 'c' weigh other morph targets than there are: 'root', 'face'",
+        ),
+        (
+            [move(i, "rotation", [[0, 0, 0, 2], [0, 0, 0, 1]]) for i in (0, 1)],
+            "2 of 2 tracks of 'c' have quaternions that are not of length 1, normalised: node 0,",
+        ),
+    ],
+)
+def test_other_kinds_are_counted_too(tracks, said):
+    (note,) = bind(Clip("c", tuple(tracks)), puppet()).notes
+    assert note.message.startswith(said)
+
+
+def test_only_a_name_as_long_as_a_field_was_cut():
+    """Names of other formats are whole: LeftHandIndex is not LeftHand."""
+    bound = bind(Clip("c", (move("mixamorig:LeftHandIndex1"),)), doll("mixamorig:LeftHand"))
+    assert [note.code for note in bound.notes] == ["unbound-track"]

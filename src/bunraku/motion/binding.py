@@ -10,6 +10,7 @@ import numpy.typing as npt
 from bunraku.errors import Note
 from bunraku.model import Character, Clip, Pose, Track
 from bunraku.model.arrays import Float64
+from bunraku.motion.notes import Finding, summed, unbound
 from bunraku.motion.targets import Targets
 
 # The order of the outputs and the numbers of the kinds in core/sampling/sampling.hpp. The weights
@@ -57,14 +58,15 @@ class BoundClip:
 def bind(clip: Clip, character: Character) -> BoundClip:
     """Resolve a clip's targets on a character, once, and lay its keys out for `sample`.
 
-    A name that no node or expression has is also looked for as what the old motion formats keep
-    of a longer one: its first 15 bytes of cp932 (20 for IK), see `model.names.name_key`.
+    A name of 15 bytes of cp932 (20 for IK) that no node or expression has is also looked for as
+    what the old motion formats keep of a longer one, see `model.names.name_key`.
 
-    What does not fit is left out or read as said here, and listed in `.notes`:
+    What does not fit is left out or read as said here, and told in `.notes`, one for each kind:
 
     * ``unbound-track``: no node or expression has that index or name, no IK chain that goal, or
       a weights track's node shows no mesh with morph targets, or with another number of them.
-      Left out.
+      Left out. Tracks that would keep what there is not at rest need no note, as long as any
+      other moves the character.
     * ``ambiguous-target``: several nodes have that name. The first is moved. (Of expressions of
       one name all are.)
     * ``duplicate-track``: an earlier track already moves the same path of the same target. Left
@@ -79,7 +81,7 @@ def bind(clip: Clip, character: Character) -> BoundClip:
     >>> print(bound.notes[0])
     tracks[0]: 'haunt' moves the scale of node 'ghost', which there is not [unbound-track]
     """
-    notes: list[Note] = []
+    findings: list[Finding] = []
     bound: dict[tuple[int, str], Track] = {}
     targets = Targets(character)
     for i, track in enumerate(clip.tracks):
@@ -87,22 +89,28 @@ def bind(clip: Clip, character: Character) -> BoundClip:
         found = targets.of(track)
         what = f"{clip.name!r} {found.what}"
         if found.fault:
-            notes.append(Note("unbound-track", f"{what}{found.fault}", place))
+            note = Note("unbound-track", f"{what}{found.fault}", place)
+            unfit = Finding(note, track, "weigh other morph targets than there are")
+            findings.append(unfit if found.unfit else unbound(note, track))
             continue
         if found.ambiguous:
-            said = f"{what}{found.ambiguous}"
-            notes.append(Note("ambiguous-target", said, place))
+            note = Note("ambiguous-target", f"{what}{found.ambiguous}", place)
+            said = "name several nodes, of which the first is moved"
+            findings.append(Finding(note, track, said))
         taken = [index for index in found.indices if (index, track.path) in bound]
         if taken:
-            notes.append(Note("duplicate-track", f"{what}, as an earlier track does", place))
+            note = Note("duplicate-track", f"{what}, as an earlier track does", place)
+            findings.append(Finding(note, track, "move what an earlier track moves"))
         for index in found.indices:
             bound.setdefault((index, track.path), track)
         if len(taken) < len(found.indices):
-            notes += _odd_rotations(track, what, place)
-    return _pack(clip.name, character.rest_pose(), bound, targets, tuple(notes))
+            findings += _odd_rotations(track, what, place)
+    moving = any(path != "visible" for _, path in bound)
+    notes = summed(findings, clip.name, len(clip.tracks), moving)
+    return _pack(clip.name, character.rest_pose(), bound, targets, notes)
 
 
-def _odd_rotations(track: Track, what: str, place: str) -> list[Note]:
+def _odd_rotations(track: Track, what: str, place: str) -> list[Finding]:
     if track.path != "rotation":
         return []
     cubic = track.interpolation == "CUBICSPLINE"
@@ -110,14 +118,15 @@ def _odd_rotations(track: Track, what: str, place: str) -> list[Note]:
     lengths = np.linalg.norm(values.astype(np.float64), axis=-1)
     zero = int((lengths == 0).sum())
     off = int((np.abs(lengths - 1) > 0.01).sum()) - zero
-    notes = []
-    if zero:
-        said = f"{what} with {zero} quaternions of length 0, read as no rotation"
-        notes.append(Note("zero-rotation", said, place))
-    if off:
-        said = f"{what} with {off} quaternions that are not of length 1, normalised"
-        notes.append(Note("rotation-normalised", said, place))
-    return notes
+    findings = []
+    for code, count, flaw in (
+        ("zero-rotation", zero, "of length 0, read as no rotation"),
+        ("rotation-normalised", off, "that are not of length 1, normalised"),
+    ):
+        if count:
+            note = Note(code, f"{what} with {count} quaternions {flaw}", place)
+            findings.append(Finding(note, track, f"have quaternions {flaw}"))
+    return findings
 
 
 def _pack(

@@ -19,12 +19,14 @@ class Found:
         what: "moves the rotation of node 'arm'", for messages.
         indices: of nodes, expressions or IK chains; 0 for visibility.
         fault: why there are none.
+        unfit: whether that is because the morph targets there are others.
         ambiguous: what was chosen where the name fits several nodes.
     """
 
     what: str
     indices: Sequence[int] = ()
     fault: str = ""
+    unfit: bool = False
     ambiguous: str = ""
 
 
@@ -79,7 +81,7 @@ class Targets:
         shown = self._morphs.get(node, 0)
         if path == "weights" and not 0 < track.width == shown:
             fault = f" for {track.width} morph targets, but it shows {shown}"
-            return Found(what, fault=fault)
+            return Found(what, fault=fault, unfit=True)
         return Found(what, (node,), ambiguous=ambiguous)
 
 
@@ -96,8 +98,8 @@ class _Names:
             return [target] if 0 <= target < len(self._names) else []
         if target in self._exact:
             return self._exact[target]
-        key = name_key(target, size)
-        if key is None or len(key) < size:
+        key = name_key(target, size + 1)
+        if key is None or len(key) != size:  # a longer name was not cut
             return []
         if size not in self._cut:
             self._cut[size] = _grouped([name_key(name, size) for name in self._names])

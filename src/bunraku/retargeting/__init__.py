@@ -11,6 +11,7 @@ from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.vrm import is_vrma
 from bunraku.model import Character, Clip, Pose, Track
 from bunraku.motion import bind, clip_from_pose, sample
+from bunraku.motion.targets import Targets
 from bunraku.posing.evaluate import evaluate
 from bunraku.retargeting.faces import GAZE, expression_tracks, gaze_tracks
 from bunraku.retargeting.figure import Figure
@@ -73,7 +74,15 @@ def retarget(motion: Clip, source: Character, target: Character, *, fps: float =
 def _sampled_tracks(
     motion: Clip, source: Figure, target: Figure, fps: float
 ) -> tuple[list[Track], list[Note]]:
-    body = tuple(t for t in motion.tracks if t.target != GAZE and t.path != "visible")
+    known = Targets(source.character)
+    body = tuple(
+        track
+        for track in motion.tracks
+        if track.target != GAZE
+        and track.path != "visible"
+        # of expressions that the source lacks, `expression_tracks` has found what there is to say
+        and not (track.path == "expression" and known.of(track).fault)
+    )
     bound = bind(replace(motion, tracks=body), source.character)
     start, end = motion.start, motion.end
     count = int(np.floor((end - start + 1e-6) * fps)) + 1
@@ -94,8 +103,7 @@ def _sampled_tracks(
         for chain in (rig.chains if rig is not None else ())
         if {chain.effector, *(link.node for link in chain.links)} & set(nodes)
     ]
-    notes = [note for note in bound.notes if "expression" not in note.message]
-    return [*clip.tracks, *off], notes
+    return [*clip.tracks, *off], list(bound.notes)
 
 
 def _joined(poses: list[Pose]) -> Pose:

@@ -208,7 +208,7 @@ def test_names_cut_within_a_letter_find_their_bones():
         cut.decode("cp932")
     keys = np.zeros(2, BONE_KEY)
     keys["name"] = [cut, b"\xff\xfe\x81"]
-    keys["rotation"] = TURN
+    keys["rotation"] = [0.6, 0, 0, 0.8]
     clip = clip_from_vmd(VmdFile(bones=keys))
     character = Character(Skeleton((other, full), [-1, 0]))
     bound = bind(clip, character)
