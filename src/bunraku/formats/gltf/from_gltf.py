@@ -6,7 +6,9 @@ and a note says so where it would be missed. Specification: glTF 2.0, section 3.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
@@ -104,9 +106,27 @@ def character_from_gltf(file: GltfFile) -> Character:
 
 @np.errstate(all="ignore")
 def clips_from_gltf(file: GltfFile) -> tuple[Clip, ...]:
-    """Only the animations of a document, targets being node indices."""
+    """Only the animations of a document.
+
+    They leave their file: targets are the names of nodes, as far as a name is there and tells
+    which, and else their indices.
+    """
     animations = AnimationReader(AccessorReader(file), _context(file))
-    return tuple(animations.clip(i) for i in range(len(file.json.get("animations", ()))))
+    clips = [animations.clip(i) for i in range(len(file.json.get("animations", ())))]
+    names = [node.get("name", "") for node in file.json.get("nodes", ())]
+    count = Counter(names)
+    targets: list[int | str] = [
+        name if name and count[name] == 1 else node for node, name in enumerate(names)
+    ]
+    return tuple(
+        replace(
+            clip,
+            tracks=tuple(
+                replace(track, target=targets[int(track.target)]) for track in clip.tracks
+            ),
+        )
+        for clip in clips
+    )
 
 
 def _context(file: GltfFile) -> Context:

@@ -146,7 +146,7 @@ class _Targets:
         self.character = character
         self.notes = notes
         self.owners: dict[tuple[str, bytes], str] = {}
-        self.rest = _world_rest(character) if character is not None else None
+        self.rest = rest_turns(character) if character is not None else None
         self.nodes: dict[str, int] = {}
         for i, name in enumerate(character.skeleton.names if character is not None else ()):
             self.nodes.setdefault(name, i)
@@ -275,7 +275,7 @@ class _Targets:
         return self.nodes.get(track.target) if isinstance(track.target, str) else track.target
 
 
-def _world_rest(character: Character) -> tuple[Array, Array, Array]:
+def rest_turns(character: Character) -> tuple[Array, Array, Array]:
     """Rest rotations in the world of each node's parent and of itself; which are all identity."""
     skeleton = character.skeleton
     identity = np.array([0.0, 0.0, 0.0, 1.0])
