@@ -46,6 +46,10 @@ def bake(
     import bunraku
 
     console = Console(stderr=True)
+    if out.suffix.lower() == ".vmd" and fps > 0 and not (30 / fps).is_integer():
+        raise bunraku.UnsupportedError(
+            f"{out}: a VMD has 30 frames a second, not {fps:g}; leave out --fps"
+        )
     character = bunraku.load(file)
     chosen = chosen_clip(character, motion, clip)
     if chosen is None:

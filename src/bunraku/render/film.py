@@ -145,7 +145,12 @@ def _moments(
     clip = stage.clip
     still = time is not None or clip is None or clip.end <= 0
     if still and not turns:
-        raise RigError("film: nothing moves; give a clip, or turn the figure")
+        why = "there is no clip"
+        if time is not None:
+            why = f"the pose of {time:g} s is held"
+        elif clip is not None:
+            why = f"{clip.name!r} " + ("is a single moment" if clip.tracks else "has no tracks")
+        raise RigError(f"film: nothing moves, {why}; a .png shows it, or turn the figure")
     if not still:
         assert clip is not None
         times = stage.frame_times(fps)

@@ -39,8 +39,10 @@ from bunraku.model import (
     Character,
     Clip,
     Geometry,
+    Humanoid,
     Mesh,
     MorphTarget,
+    Rig,
     Skeleton,
     Track,
     differences,
@@ -448,3 +450,18 @@ def test_a_pose_is_the_first_key_of_a_motion():
     assert [note.code for note in notes] == ["keys-dropped"]
     assert made.model == "miku.osm"
     assert made.bones[0].rotation == pytest.approx((0, -0.6, 0, 0.8))
+
+
+@pytest.mark.parametrize("write", [vmd_from_clip, vpd_from_clip])
+def test_a_humanoid_s_motion_that_moves_no_mmd_model_is_noted(write):
+    def codes(hips: str, **more) -> list[str]:
+        character = Character(Skeleton((hips,), [-1]), name="walker", **more)
+        notes = write(Clip("c", (Track(0, "rotation", [0], [TURN]),)), character)[1]
+        assert all("bones of walker; for another, play" in note.message for note in notes)
+        return [note.code for note in notes]
+
+    walker = {"humanoid": Humanoid({"hips": 0})}
+    assert codes("Hips", **walker) == ["bones-not-standard"]
+    assert codes("センター", **walker) == []
+    assert codes("Hips", **walker, rig=Rig(layers=[0])) == []  # an MMD model
+    assert codes("Hips") == []

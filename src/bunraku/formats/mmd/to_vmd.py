@@ -10,7 +10,8 @@ and half a turn further for a figure that faces −Z.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import unicodedata
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,13 +30,15 @@ from bunraku.formats.mmd.write_bones import bone_name
 from bunraku.formats.mmd.write_mesh import turned
 from bunraku.formats.mmd.write_morphs import target_name
 from bunraku.model import Character, Clip, Track, differences
+from bunraku.model.humanoid_names import MMD_NAMES
 from bunraku.model.names import CP932, name_key
 from bunraku.rotation import quaternion, slerp_track
 
 Array = npt.NDArray[Any]
 
 _TOLERANCE = 1e-3  # of a frame: file times are float32
-_BAKE = "bake the motion at 30 frames a second first"
+_BAKE = "a bake at 30 frames a second can be written"
+_STANDARD = {name for names in MMD_NAMES.values() for name in names}
 
 
 def vmd_from_clip(
@@ -72,7 +75,9 @@ def vmd_from_clip(
         model = character.name.encode(CP932, "replace").decode(CP932)
         base = replace(base, model_name=model)
     targets = _Targets(clip, character, notes)
-    each = [_bone_keys(clip, name, moves) for name, moves in targets.bones()]
+    moved = dict(targets.bones())
+    notes += _foreign(moved, character)
+    each = [_bone_keys(clip, name, moves) for name, moves in moved.items()]
     bones = np.concatenate([np.empty(0, BONE_KEY), *each])
     notes += hold_switches(bones, base)
     morphs = [_morph_keys(clip, name, track) for name, track in targets.morphs()]
@@ -112,7 +117,9 @@ def vpd_from_clip(
         notes.append(Note("keys-dropped", f"{later} tracks have more keys than the first"))
     targets = _Targets(clip, character, notes)
     bones = []
-    for name, moves in targets.bones():
+    moved = dict(targets.bones())
+    notes += _foreign(moved, character)
+    for name, moves in moved.items():
         offset = units(moves.offsets[0]) if moves.offsets is not None else np.zeros(3)
         turn = mirrored_rotations(moves.turns[0]) if moves.turns is not None else [0, 0, 0, 1]
         turn = np.asarray(turn, np.float64)
@@ -121,6 +128,23 @@ def vpd_from_clip(
         VpdMorph(_spelled(name), float(_keys(track)[0, 0])) for name, track in targets.morphs()
     )
     return replace(base, bones=tuple(bones), morphs=morphs, notes=()), tuple(notes)
+
+
+def _foreign(names: Iterable[str], character: Character | None) -> Iterator[Note]:
+    """Says of a humanoid's motion that no MMD model has bones of these names."""
+    if character is None or character.humanoid is None:
+        return
+    if character.rig is not None and character.rig.layers is not None:
+        return
+    plain = {unicodedata.normalize("NFKC", name) for name in names}
+    if not plain or plain & _STANDARD:
+        return
+    message = (
+        "no bone has the name of a standard one of MMD: this moves only models with the bones of"
+        f" {character.name or 'the character'}; for another, play the motion on that model"
+        " (load_motions, --motion), and bake that"
+    )
+    yield Note("bones-not-standard", message, "bones")
 
 
 def _spelled(name: str) -> str:
