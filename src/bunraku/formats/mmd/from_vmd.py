@@ -6,6 +6,7 @@ not know its model. Camera, light and shadow stay in the document.
 
 from __future__ import annotations
 
+import codecs
 from collections.abc import Iterator
 from pathlib import PurePath
 from typing import Any
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from bunraku.errors import FormatError, Note, RigError
 from bunraku.formats.mmd.space import FRAME_RATE, metres, mirrored_rotations
+from bunraku.formats.mmd.text import name_keys
 from bunraku.formats.mmd.vmd import VmdFile, tracks
 from bunraku.formats.mmd.vmd_curves import bone_curves, physics_switch
 from bunraku.formats.mmd.vpd import VpdFile
@@ -23,6 +25,7 @@ from bunraku.model.names import CP932
 
 Array = npt.NDArray[Any]
 
+UTF_8 = "utf-8"
 LARGEST = 127  # of a curve's coordinates
 _CARRIED = {"cameras": "camera", "lights": "light", "shadows": "self-shadow"}
 
@@ -31,9 +34,10 @@ _CARRIED = {"cameras": "camera", "lights": "light", "shadows": "self-shadow"}
 def clip_from_vmd(file: VmdFile) -> Clip:
     """The motion as a clip, 30 frames to the second.
 
-    Targets are names, as far as their 15 bytes hold them (`model.names.name_key`). Translations
-    are relative to rest. Of several keys for a frame the last in the file counts. A bone whose
-    keys never leave its place has no translation track.
+    Targets are names, as far as their 15 bytes hold them (`model.names.name_key`); they are cp932,
+    or UTF-8 where they can only be that, which is noted. Translations are relative to rest. Of
+    several keys for a frame the last in the file counts. A bone whose keys never leave its place
+    has no translation track.
 
     An IK chain that a switch key does not name stays as it was, off before it is first named;
     one that no key names has no track.
@@ -42,8 +46,15 @@ def clip_from_vmd(file: VmdFile) -> Clip:
         FormatError: keys that contradict themselves.
     """
     notes = list(file.notes)
+    bones, morphs = tracks(file.bones), tracks(file.morphs)
+    goals = {raw for key in file.properties for raw in name_keys(key.ik["name"])}
+    code = _encoding([(raw, 15) for raw in (*bones, *morphs)] + [(raw, 20) for raw in goals], notes)
     try:
-        made = (*_bones(file, notes), *_morphs(file, notes), *_switches(file))
+        made = (
+            *_bones(file, _by_name(file.bones, bones, code, "bones", notes), notes),
+            *_morphs(file, _by_name(file.morphs, morphs, code, "morphs", notes), notes),
+            *_switches(file, code),
+        )
     except RigError as error:
         raise FormatError(f"{file.source}: {error}") from None
     for section, what in _CARRIED.items():
@@ -87,7 +98,36 @@ def clip_from_vpd(file: VpdFile) -> Clip:
     return Clip(PurePath(file.source).stem, tuple(made.values()), tuple(notes), file)
 
 
-def _bones(file: VmdFile, notes: list[Note]) -> Iterator[Track]:
+def _encoding(names: list[tuple[bytes, int]], notes: list[Note]) -> str:
+    """What the names of a motion, given with the size of their fields, are written in.
+
+    cp932 has hardly ever three bytes in a row that are a letter of UTF-8, as Japanese is there.
+    """
+    names = [(raw, size) for raw, size in names if not raw.isascii()]
+    odd = [raw for raw, size in names if not _spells(raw, size, CP932)]
+    if names and all(_spells(raw, size, UTF_8) for raw, size in names):
+        wide = any(max(raw.decode(UTF_8, "ignore"), default="") > "\u07ff" for raw, _ in names)
+        if odd or wide:
+            message = f"{len(names)} names are UTF-8, which MMD does not read; read as such"
+            notes.append(Note("names-utf-8", message))
+            return UTF_8
+    if odd:
+        shown = ", ".join(repr(raw.decode(CP932, "replace")) for raw in odd[:5])
+        message = f"{len(odd)} names are no cp932: {shown}" + (" …" if len(odd) > 5 else "")
+        notes.append(Note("names-undecodable", message))
+    return CP932
+
+
+def _spells(raw: bytes, size: int, encoding: str) -> bool:
+    """Whether the bytes are letters, but for a last one that the end of the field cut."""
+    try:
+        codecs.getincrementaldecoder(encoding)().decode(raw, len(raw) < size)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _bones(file: VmdFile, named: Iterator[tuple[str, Array]], notes: list[Note]) -> Iterator[Track]:
     keys = file.bones
     curves = bone_curves(keys["interpolation"])
     if curves.size and curves.max() > LARGEST:
@@ -98,7 +138,7 @@ def _bones(file: VmdFile, notes: list[Note]) -> Iterator[Track]:
     turns = _rotations(_numbers(keys["rotation"], "bones", notes))
     # a curve on the diagonal changes nothing: (20, 20, 107, 107) is MMD's own straight line
     straight = (curves[..., 0] == curves[..., 1]) & (curves[..., 2] == curves[..., 3])
-    for name, order in _by_name(keys, "bones", notes):
+    for name, order in named:
         times = keys["frame"][order] / FRAME_RATE
         move = moves[order]
         if move.any():
@@ -113,18 +153,22 @@ def _bones(file: VmdFile, notes: list[Note]) -> Iterator[Track]:
             yield Track(name, "rotation", times, turns[order], "BEZIER", shares[order, 3:])
 
 
-def _morphs(file: VmdFile, notes: list[Note]) -> Iterator[Track]:
+def _morphs(
+    file: VmdFile, named: Iterator[tuple[str, Array]], notes: list[Note]
+) -> Iterator[Track]:
     keys = file.morphs
     weights = _numbers(keys["weight"], "morphs", notes)
-    for name, order in _by_name(keys, "morphs", notes):
+    for name, order in named:
         times = keys["frame"][order] / FRAME_RATE
         yield Track(name, "expression", times, weights[order, None])
 
 
-def _by_name(keys: Array, section: str, notes: list[Note]) -> Iterator[tuple[str, Array]]:
+def _by_name(
+    keys: Array, named: dict[bytes, Array], encoding: str, section: str, notes: list[Note]
+) -> Iterator[tuple[str, Array]]:
     """Each name with its keys: one for each frame, the last of the file, in order of time."""
     double = 0
-    for raw, order in tracks(keys).items():
+    for raw, order in named.items():
         if not raw:
             message = f"{len(order)} keys name nothing; left out"
             notes.append(Note("unnamed-keys", message, section))
@@ -132,13 +176,13 @@ def _by_name(keys: Array, section: str, notes: list[Note]) -> Iterator[tuple[str
         frames = keys["frame"][order]
         last = np.append(frames[1:] != frames[:-1], True)
         double += int((~last).sum())
-        yield raw.decode(CP932, "surrogateescape"), order[last]
+        yield raw.decode(encoding, "surrogateescape"), order[last]
     if double:
         message = f"{double} keys share name and frame with a later one, which counts"
         notes.append(Note("duplicate-keys", message, section))
 
 
-def _switches(file: VmdFile) -> Iterator[Track]:
+def _switches(file: VmdFile, encoding: str) -> Iterator[Track]:
     keys = {key.frame: key for key in file.properties}  # the last of a frame counts
     frames = sorted(keys)
     if not frames:
@@ -148,7 +192,7 @@ def _switches(file: VmdFile) -> Iterator[Track]:
     states: dict[str, dict[int, float]] = {}
     for frame in frames:
         for raw, on in keys[frame].ik.tolist():
-            name = raw.partition(b"\0")[0].decode(CP932, "surrogateescape")
+            name = raw.partition(b"\0")[0].decode(encoding, "surrogateescape")
             states.setdefault(name, {frames[0]: 0.0})[frame] = float(on != 0)
     for name, switches in states.items():
         if name:
