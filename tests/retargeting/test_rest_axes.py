@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,8 +18,12 @@ TIMES = np.arange(6) / 30
 
 @pytest.mark.parametrize("facing", ["+Z", "-Z"])
 @pytest.mark.parametrize("seed", [None, 3])
-def test_a_motion_comes_back_from_a_vmd(facing, seed):
+@pytest.mark.parametrize("scale", [1, 0.01])
+def test_a_motion_comes_back_from_a_vmd(facing, seed, scale):
     character = figure(facing=facing, seed=seed)
+    scales = np.ones((len(character.skeleton), 3))
+    scales[0] = scale  # of the root: files in centimetres
+    character = replace(character, skeleton=replace(character.skeleton, scales=scales))
     clip = clip_from_pose(dance(character, 6, 1), TIMES, character, "dance")
     file, notes = vmd_from_clip(clip, character)
     assert [note.code for note in notes] == ["bones-not-standard"]

@@ -3,7 +3,7 @@
 A VMD or VPD speaks of bones without rest rotations, of a figure that faces MMD's front: that is how
 `vmd_from_clip` writes the motion of any other. Reading goes the way back: with P the world
 rotation of a node's parent at rest and W its own, a turn r in the axes of the world is P⁻¹ r W on
-the node, an offset o is P⁻¹ o.
+the node; an offset o is P⁻¹ o, with P scaled as the parent is.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from bunraku.formats.mmd.to_vmd import rest_turns
+from bunraku.formats.mmd.to_vmd import curves_along, parent_axes, rest_turns
 from bunraku.model import Character, Clip, Skeleton, Track
 from bunraku.model.arrays import Float64
 from bunraku.motion import bind, sample
@@ -30,7 +30,8 @@ def on_rest_axes(clip: Clip, character: Character) -> Clip:
     node whose axes are none of the world's, gets a key for every frame.
     """
     parents, own, plain = rest_turns(character)
-    if plain.all() and character.facing == "+Z":
+    axes = parent_axes(character)
+    if plain.all() and (axes == np.eye(3)).all():
         return clip
     targets = Targets(character)
     half = np.array([0.0, 0, 0, 1] if character.facing == "+Z" else [0.0, 1, 0, 0])
@@ -40,13 +41,14 @@ def on_rest_axes(clip: Clip, character: Character) -> Clip:
         if track.path not in ("translation", "rotation") or not nodes:
             tracks.append(track)
             continue
-        back = product(quaternion.conjugate(parents[nodes[0]]), half)
+        node = nodes[0]
+        back = product(quaternion.conjugate(parents[node]), half)
         if track.path == "rotation":
-            forth = product(quaternion.conjugate(half), own[nodes[0]])
+            forth = product(quaternion.conjugate(half), own[node])
             turned = product(back, track.values.astype(np.float64), forth)
             tracks.append(replace(track, values=turned.astype(np.float32)))
         elif track.relative:
-            tracks.append(_turned(track, np.asarray(quaternion.to_matrix(back), np.float64)))
+            tracks.append(_turned(track, np.linalg.pinv(axes[node])))
         else:
             tracks.append(track)
     return replace(clip, tracks=tuple(tracks))
@@ -54,16 +56,11 @@ def on_rest_axes(clip: Clip, character: Character) -> Clip:
 
 def _turned(track: Track, axes: Float64) -> Track:
     """A relative translation in other axes."""
-    curves = track.curves
-    if curves is not None and (curves != curves[:, :1]).any():
-        order = np.abs(axes).argmax(axis=1)
-        if np.abs(np.abs(axes) - np.eye(3)[order]).max() < 1e-6:
-            curves = curves[:, order]
-        else:
-            track = _each_frame(track)
-            curves = None
-    values = (track.values.astype(np.float64) @ axes.T).astype(np.float32)
-    return replace(track, values=values, curves=curves)
+    if track.curves is not None:
+        curves = curves_along(axes, track.curves)
+        track = _each_frame(track) if curves is None else replace(track, curves=curves)
+    values = track.values.astype(np.float64) @ axes.T
+    return replace(track, values=values.astype(np.float32))
 
 
 def _each_frame(track: Track) -> Track:

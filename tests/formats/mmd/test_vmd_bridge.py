@@ -510,3 +510,30 @@ def test_a_humanoid_s_motion_that_moves_no_mmd_model_is_noted(write):
     assert codes("センター", **walker) == []
     assert codes("Hips", **walker, rig=Rig(layers=[0])) == []  # an MMD model
     assert codes("Hips") == []
+
+
+def test_offsets_are_written_in_the_size_of_the_world():
+    skeleton = Skeleton(("root", "hips"), [-1, 0], scales=[[0.01] * 3, [1, 1, 1]])
+    move = Track("hips", "translation", [0], [[0, 8, 0]])  # centimetres
+    made, _ = vmd_from_clip(Clip("c", (move,)), Character(skeleton))
+    np.testing.assert_allclose(made.bones["translation"], [[0, 1, 0]], rtol=1e-6)
+
+
+BENT = [[[0.9, 0.1, 0.9, 0.3], [0.2, 0.2, 0.8, 0.8], [0.1, 0.9, 0.5, 1]]] * 2
+
+
+def test_curves_follow_their_axes():
+    quarter = [0, np.sqrt(0.5), 0, np.sqrt(0.5)]  # the root's z is the world's x
+    skeleton = Skeleton(("root", "hips"), [-1, 0], rotations=[quarter, TURN])
+    move = Track("hips", "translation", [0, 1], [[0, 0, 0], [1, 2, 3]], "BEZIER", BENT)
+    made, _ = vmd_from_clip(Clip("c", (move,)), Character(skeleton))
+    (back, *_) = clip_from_vmd(made).tracks
+    np.testing.assert_allclose(back.values[1], [3, 2, -1], atol=1e-6)
+    np.testing.assert_allclose(back.curves[1, :, 0], [0.1, 0.2, 0.9], atol=0.005)
+
+
+def test_curves_of_axes_that_mix_are_refused():
+    skeleton = Skeleton(("root", "hips"), [-1, 0], rotations=[[0, 0.6, 0, 0.8], TURN])
+    move = Track("hips", "translation", [0, 1], [[0, 0, 0], [1, 2, 3]], "BEZIER", BENT)
+    with pytest.raises(UnsupportedError, match="are for axes that are none of the world's; a bake"):
+        vmd_from_clip(Clip("c", (move,)), Character(skeleton))

@@ -3,9 +3,9 @@
 Keys stay keys: what lies between two is written as the same straight line or curve. What has
 no such keys (cubic splines, times between frames) has to be baked at 30 frames a second first.
 
-MMD's bones have no rest rotation. For a figure whose nodes have one, rotations and offsets are
-turned into the axes of its rest in the world, in which `pmx_from_character` writes its bones;
-and half a turn further for a figure that faces −Z.
+MMD's bones have no rest rotation and no scale. For a figure whose nodes have some, rotations and
+offsets are turned into the axes of its rest in the world, in which `pmx_from_character` writes its
+bones; and half a turn further for a figure that faces −Z.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from bunraku.formats.mmd.vmd import BONE_KEY, IK_STATE, MORPH_KEY, PropertyKey, 
 from bunraku.formats.mmd.vmd_curves import LINEAR, encode_bone_curves
 from bunraku.formats.mmd.vpd import VpdBone, VpdFile, VpdMorph
 from bunraku.formats.mmd.write_bones import bone_name
-from bunraku.formats.mmd.write_mesh import turned
+from bunraku.formats.mmd.write_mesh import rest_matrices, turned
 from bunraku.formats.mmd.write_morphs import target_name
 from bunraku.model import Character, Clip, Track, differences
 from bunraku.model.humanoid_names import MMD_NAMES
@@ -171,6 +171,7 @@ class _Targets:
         self.notes = notes
         self.owners: dict[tuple[str, bytes], str] = {}
         self.rest = rest_turns(character) if character is not None else None
+        self.axes = parent_axes(character) if character is not None else None
         self.nodes: dict[str, int] = {}
         for i, name in enumerate(character.skeleton.names if character is not None else ()):
             self.nodes.setdefault(name, i)
@@ -188,7 +189,7 @@ class _Targets:
                 if getattr(moves, track.path) is not None:
                     self._drop(i, track, "is moved by an earlier track")
                 elif track.path == "translation":
-                    moves.translation, moves.offsets = track, self._offsets(track)
+                    moves.translation, moves.offsets = self._in_the_world(track)
                 else:
                     moves.rotation, moves.turns = track, self._turns(track)
         yield from found.items()
@@ -262,8 +263,8 @@ class _Targets:
         message = f"{track.path} of {str(track.target)[:60]!r} {reason}; left out"
         self.notes.append(Note("track-dropped", message, f"tracks[{index}]"))
 
-    def _offsets(self, track: Track) -> Array:
-        """(K, 3) offsets from rest in the world's axes."""
+    def _in_the_world(self, track: Track) -> tuple[Track, Array]:
+        """The track with its curves, and (K, 3) offsets from rest, in the world's axes."""
         values = _keys(track)
         node = self._node(track)
         if not track.relative:
@@ -273,10 +274,18 @@ class _Targets:
                     " rest; a motion of them needs the character"
                 )
             values = values - self.character.skeleton.translations[node]
-        if node is None or self.rest is None or self.character is None:
-            return values
-        offsets = np.asarray(quaternion.rotate(self.rest[0][node], values))
-        return turned(offsets, self.character.facing)
+        if node is None or self.axes is None:
+            return track, values
+        axes = self.axes[node]
+        if track.curves is not None:
+            curves = curves_along(axes, track.curves)
+            if curves is None:
+                raise UnsupportedError(
+                    f"{self.clip.name!r}: the curves of {track.target!r} are for axes that are"
+                    f" none of the world's; {_BAKE}"
+                )
+            track = replace(track, curves=curves)
+        return track, values @ axes.T
 
     def _turns(self, track: Track) -> Array:
         """(K, 4) rotations from rest in the world's axes."""
@@ -297,6 +306,24 @@ class _Targets:
         if self.character is None:
             return None
         return self.nodes.get(track.target) if isinstance(track.target, str) else track.target
+
+
+def parent_axes(character: Character) -> Array:
+    """(N, 3, 3) from the axes of each node's parent at rest to MMD's, before the mirror."""
+    skeleton = character.skeleton
+    world = np.concatenate([rest_matrices(skeleton)[:, :3, :3], np.eye(3)[None]])
+    return turned(world[skeleton.parents].swapaxes(1, 2), character.facing).swapaxes(1, 2)
+
+
+def curves_along(axes: Array, curves: npt.NDArray[np.float32]) -> npt.NDArray[np.float32] | None:
+    """Curves (K, 3, 4) of a translation in other axes (3, 3); None where theirs would be mixed."""
+    if (curves == curves[:, :1]).all():
+        return curves
+    order = np.abs(axes).argmax(axis=1)
+    others = axes * (np.arange(3) != order[:, None])
+    if len({*order.tolist()}) < 3 or np.abs(others).max() > 1e-6 * np.abs(axes).max():
+        return None
+    return curves[:, order]
 
 
 def rest_turns(character: Character) -> tuple[Array, Array, Array]:
