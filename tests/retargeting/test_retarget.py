@@ -8,11 +8,22 @@ import numpy as np
 import pytest
 
 from bunraku.errors import RigError
-from bunraku.model import Character, Clip, Expression, Humanoid, Skeleton, Track
+from bunraku.model import (
+    Append,
+    Character,
+    Clip,
+    Expression,
+    Humanoid,
+    IkChain,
+    IkLink,
+    Rig,
+    Skeleton,
+    Track,
+)
 from bunraku.motion import bind, clip_from_pose, sample
 from bunraku.posing import global_transforms
 from bunraku.retargeting import retarget
-from bunraku.retargeting.figure import SEGMENTS, Figure
+from bunraku.retargeting.figure import SEGMENTS, Figure, moving_parts
 from bunraku.retargeting.segments import leg_ratio, transferred
 from tests.retargeting.figures import dance, figure
 
@@ -203,3 +214,45 @@ def test_expressions_that_the_target_lacks_are_noted():
     assert not faces(done)
     assert done.notes[0].code == "expression-missing"
     assert "smirk" in done.notes[0].message
+
+
+def test_what_is_no_bone_of_a_humanoid_is_noted():
+    body = figure(seed=1)
+    count, rest = len(body.skeleton), body.skeleton
+    skeleton = Skeleton(
+        (*rest.names, "hair", "braid", "still"),
+        [*rest.parents, rest.index("head"), count, count],
+        np.concatenate([rest.translations, np.zeros((3, 3))]),
+        np.concatenate([rest.rotations, [[0, 0, 0, 1]] * 3]),
+    )
+    source = replace(body, skeleton=skeleton, scenes=None)
+    turned = [[0.6, 0, 0, 0.8]]
+    hips = skeleton.names.index("hips")
+    tracks = (
+        *(Track(name, "rotation", [0], turned) for name in ("root", "head", "hair", "braid")),
+        Track("still", "rotation", [0], [[0, 0, 0, 1]]),
+        Track(hips, "rotation", [0], [skeleton.rotations[hips]]),
+        Track("smirk", "expression", [0], [[0]]),
+    )
+    (note,) = retarget(Clip("c", tracks), source, figure()).notes
+    assert note.code == "tracks-left-out"
+    assert note.message.startswith(
+        "2 of 7 tracks of 'c' move what is no bone of a humanoid: 'hair'"
+    )
+
+
+def test_what_moves_bones_by_rules_is_a_part_of_the_figure():
+    body = figure()
+    index = body.skeleton.index
+    leg = [index(f"left{bone}") for bone in ("LowerLeg", "UpperLeg")]
+    names = (*body.skeleton.names, "goal", "over goal", "twist", "tail")
+    count = len(body.skeleton)
+    skeleton = Skeleton(names, [*body.skeleton.parents, count + 1, -1, -1, -1])
+    rig = Rig(
+        layers=np.zeros(len(names)),
+        appends=(Append(index("leftHand"), count + 2, 0.5),),
+        chains=(IkChain(count, index("leftFoot"), tuple(map(IkLink, leg)), 1, 1.0),),
+    )
+    parts = moving_parts(replace(body, skeleton=skeleton, rig=rig, scenes=None))
+    assert parts == set(range(len(names) - 1))
+    assert moving_parts(body) == set(range(count))

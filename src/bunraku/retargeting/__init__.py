@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import fields, replace
 
 import numpy as np
@@ -9,12 +10,13 @@ import numpy as np
 from bunraku.errors import Note, RigError
 from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.vrm import is_vrma
-from bunraku.model import Character, Clip, Pose, Track
+from bunraku.model import Character, Clip, Pose, Skeleton, Track
 from bunraku.motion import bind, clip_from_pose, sample
+from bunraku.motion.notes import listed
 from bunraku.motion.targets import Targets
 from bunraku.posing.evaluate import evaluate
 from bunraku.retargeting.faces import GAZE, expression_tracks, gaze_tracks
-from bunraku.retargeting.figure import Figure
+from bunraku.retargeting.figure import Figure, moving_parts
 from bunraku.retargeting.mmd_figure import standard_mmd_skeleton
 from bunraku.retargeting.normalised import normalised_tracks
 from bunraku.retargeting.segments import carrier, transferred
@@ -35,8 +37,8 @@ def retarget(motion: Clip, source: Character, target: Character, *, fps: float =
     source's stand. IK chains of the target that would undo this are switched off.
 
     Expressions go by preset, by the names that MMD models give them, or by name. Gaze of a VRM
-    animation turns the eyes by the target's own maps. What finds no place is added to the motion's
-    `.notes`.
+    animation turns the eyes by the target's own maps. What finds no place (hair and skirts too,
+    and morph targets without an expression) is added to the motion's `.notes`.
 
     Args:
         motion: whose tracks `source` understands.
@@ -67,7 +69,7 @@ def retarget(motion: Clip, source: Character, target: Character, *, fps: float =
     taken = {(track.target, track.path) for track in tracks + faces}
     gaze = [t for t in gaze_tracks(motion, target, fps) if (t.target, t.path) not in taken]
     shown = [track for track in motion.tracks if track.path == "visible"]
-    said = (*motion.notes, *notes, *face_notes)
+    said = (*motion.notes, *notes, *_without_bones(motion, source), *face_notes)
     return Clip(motion.name, (*tracks, *faces, *gaze, *shown), said)
 
 
@@ -104,6 +106,33 @@ def _sampled_tracks(
         if {chain.effector, *(link.node for link in chain.links)} & set(nodes)
     ]
     return [*clip.tracks, *off], list(bound.notes)
+
+
+def _without_bones(motion: Clip, source: Character) -> Iterator[Note]:
+    """Says what the motion moves that has no part in how the bones of the humanoid stand."""
+    targets, parts = Targets(source), moving_parts(source)
+    lost = []
+    for track in motion.tracks:
+        if track.path in ("translation", "rotation", "scale", "weights"):
+            node = next(iter(targets.of(track).indices), -1)
+            beside = node >= 0 and (track.path == "weights" or node not in parts)
+            if beside and not _stays(track, source.skeleton, node):
+                lost.append(source.skeleton.names[node] or f"node {node}")
+    if lost:
+        message = (
+            f"{len(lost)} of {len(motion.tracks)} tracks of {motion.name!r} move what is no bone"
+            f" of a humanoid: {listed(map(repr, lost))}; left out"
+        )
+        yield Note("tracks-left-out", message)
+
+
+def _stays(track: Track, skeleton: Skeleton, node: int) -> bool:
+    """Whether all keys of a node's track are what it is at rest."""
+    values = track.values[:, 1] if track.interpolation == "CUBICSPLINE" else track.values
+    if track.path == "weights" or track.relative:
+        return not values.any()
+    rest = getattr(skeleton, f"{track.path}s")[node]
+    return bool(np.abs(values - rest).max() < 1e-4)
 
 
 def _joined(poses: list[Pose]) -> Pose:

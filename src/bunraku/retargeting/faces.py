@@ -11,6 +11,7 @@ import numpy as np
 from bunraku.errors import Note
 from bunraku.model import Character, Clip, Skeleton, Track
 from bunraku.motion import bind, clip_from_pose, sample
+from bunraku.motion.notes import listed
 from bunraku.posing.look_at import turn_eyes
 from bunraku.rotation import quaternion
 
@@ -38,7 +39,7 @@ def expression_tracks(
 ) -> tuple[list[Track], list[Note]]:
     """The expression tracks, on the target's expressions of the same preset, meaning or name.
 
-    What the target has no expression for is left out, with a note.
+    What the target has no expression for is left out, with a note if the motion shows it.
     """
     places: dict[str, int] = {}
     for i, expression in enumerate(target.expressions):
@@ -58,13 +59,13 @@ def expression_tracks(
         found = by_preset.get(preset) if preset is not None else None
         if found is None:
             found = next((places[each] for each in wanted if each in places), None)
-        if found is None:
-            lost.append(name)
-        else:
+        if found is not None:
             tracks.setdefault(found, replace(track, target=found))
+        elif track.values.any():
+            lost.append(name)
     notes = []
     if lost:
-        message = f"the figure has no expression for {', '.join(lost[:20])}: left out"
+        message = f"the figure has no expression for {listed(lost)}: left out"
         notes.append(Note("expression-missing", message))
     return list(tracks.values()), notes
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import RigError
-from bunraku.model import Character
+from bunraku.model import Character, Rig
 from bunraku.model.arrays import Float64
 from bunraku.posing import global_transforms
 from bunraku.rotation import quaternion
@@ -108,6 +108,30 @@ class Figure:
                 if arm[0] * way < np.cos(np.radians(20)) * np.linalg.norm(arm):
                     return False
         return True
+
+
+def moving_parts(character: Character) -> set[int]:
+    """The nodes that have a part in where the bones of a humanoid are.
+
+    Those above them, what they append or are constrained to, goals of their inverse kinematics.
+    """
+    humanoid, rig = character.humanoid, character.rig or Rig()
+    leads: dict[int, list[int]] = {}
+    for node, parent in enumerate(character.skeleton.parents.tolist()):
+        leads[node] = [parent] if parent >= 0 else []
+    for other in (*rig.appends, *rig.constraints):
+        leads[other.node].append(other.source)
+    for chain in rig.chains:
+        for node in (chain.effector, *(link.node for link in chain.links)):
+            leads[node] += [chain.goal, chain.effector]
+    found: set[int] = set()
+    ahead = list(humanoid.bones.values()) if humanoid is not None else []
+    while ahead:
+        node = ahead.pop()
+        if node not in found:
+            found.add(node)
+            ahead += leads[node]
+    return found
 
 
 def rotations(transforms: Float64) -> Float64:
