@@ -337,3 +337,17 @@ def test_an_incomplete_humanoid_plays_what_has_its_names(without, tmp_path: Path
     character = figure(seed=6, without=without)
     [clip] = bunraku.load_motions(tmp_path / "own.vmd", character)
     np.testing.assert_allclose(transforms(character, clip), transforms(whole, 0), atol=1e-5)
+
+
+def test_a_motion_for_another_build_of_no_humanoid_is_noted(tmp_path: Path) -> None:
+    source = replace(danced(figure()), humanoid=None)
+    bunraku.save(source, tmp_path / "a.glb")
+    for target, said in (
+        (figure(size=1.5), " joints stand elsewhere at rest than in a: 'spine', "),
+        (figure(legs=1.3), "4 of 26 joints stand elsewhere at rest than in a: 'leftLowerLeg', "),
+        (figure(lowered=0.1), ""),
+    ):
+        [clip] = bunraku.load_motions(tmp_path / "a.glb", replace(target, humanoid=None))
+        notes = bunraku.Stage(target, clip).notes
+        assert [note.code for note in notes] == (["rest-differs"] if said else [])
+        assert all(said in note.message for note in notes)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from bunraku.errors import RigError
+from bunraku.errors import Note, RigError
 from bunraku.formats import load, load_clips, recognised
 from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.mmd import VmdFile, VpdFile
@@ -14,13 +16,14 @@ from bunraku.formats.vrm import is_vrma
 from bunraku.model import Character, Clip
 from bunraku.model.arrays import Float64
 from bunraku.model.names import name_key
-from bunraku.motion.notes import keeps_rest
+from bunraku.motion.notes import keeps_rest, listed
 from bunraku.motion.targets import Targets
 from bunraku.retargeting import retarget
 from bunraku.retargeting.mmd_figure import standard_mmd_skeleton
 from bunraku.retargeting.nodes import counterparts, led
 from bunraku.retargeting.rest_axes import on_rest_axes
 
+_NOTABLE = 0.01  # of the longest bone
 _ALIKE = 1e-3  # of rest rotations and scales, and of the longest bone: what files round
 
 
@@ -73,7 +76,27 @@ def _from_figure(source: Character, character: Character, fps: float) -> tuple[C
             f" {character.name or 'the character'} has not; give it one with"
             " dataclasses.replace(character, humanoid=bunraku.model.Humanoid({'hips': …, …}))"
         )
-    return tuple(led(clip, source.skeleton, character.skeleton, nodes) for clip in source.clips)
+    notes = tuple(_elsewhere(source, character, nodes, moved))
+    clips = [led(clip, source.skeleton, character.skeleton, nodes) for clip in source.clips]
+    return tuple(replace(clip, notes=(*clip.notes, *notes)) if notes else clip for clip in clips)
+
+
+def _elsewhere(
+    source: Character, character: Character, nodes: list[int], moved: set[int]
+) -> Iterator[Note]:
+    """Says of a motion that it was made for another build, whose joints are otherwise apart."""
+    one, other = source.skeleton, character.skeleton
+    here = [node for node in sorted(moved) if nodes[node] >= 0 and int(one.parents[node]) in moved]
+    there = [nodes[node] for node in here]
+    size = np.linalg.norm(other.translations[there], axis=1).max(initial=0)
+    off = _apart(one.translations[here], other.translations[there]) > _NOTABLE * size
+    if off.any():
+        names = listed(repr(one.names[node]) for node, far in zip(here, off, strict=True) if far)
+        message = (
+            f"{int(off.sum())} of {len(here)} joints stand elsewhere at rest than in"
+            f" {source.name or 'the other file'}: {names}; the motion is played as it is"
+        )
+        yield Note("rest-differs", message)
 
 
 def _moved(source: Character) -> set[int]:
