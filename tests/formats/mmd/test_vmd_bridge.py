@@ -233,7 +233,7 @@ NAMES = {
     "one name of UTF-8 that cp932 can read": ("utf-8", ("左目",), ["names-utf-8"]),
     "katakana of half a width that UTF-8 can read": ("cp932", ("ﾃｽ",), []),
     "Latin letters": ("utf-8", ("center", "arm"), []),
-    "GBK": ("gbk", ("骨骼", "头发物理"), ["names-undecodable"]),
+    "GBK": ("gbk", ("骨骼", "头发物理"), ["names-undecoded"]),
 }
 
 
@@ -260,8 +260,14 @@ def test_names_that_are_nothing_are_counted():
     keys = np.zeros(3, BONE_KEY)
     keys["name"] = ["右腕".encode("cp932"), b"\x85\xff", b"\x81"]
     (note,) = clip_from_vmd(VmdFile(bones=keys)).notes
-    assert note.code == "names-undecodable"
-    assert note.message.startswith("2 names are no cp932: ")
+    assert note.code == "names-undecoded"
+    assert note.message.startswith("2 names are no cp932, as ")
+
+
+def test_names_of_a_pose_that_are_nothing_are_counted():
+    data = VPD.replace("右腕".encode("cp932"), b"\x85\x00\xff")
+    (note,) = clip_from_vpd(read_vpd(data)).notes
+    assert note.message.startswith("1 names are no cp932, as ")
 
 
 # ------------------------------------------------------------------------- writing

@@ -7,7 +7,7 @@ not know its model. Camera, light and shadow stay in the document.
 from __future__ import annotations
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from bunraku.errors import FormatError, Note, RigError
 from bunraku.formats.mmd.space import FRAME_RATE, metres, mirrored_rotations
-from bunraku.formats.mmd.text import name_keys
+from bunraku.formats.mmd.text import Text, name_keys
 from bunraku.formats.mmd.vmd import VmdFile, tracks
 from bunraku.formats.mmd.vmd_curves import bone_curves, physics_switch
 from bunraku.formats.mmd.vpd import VpdFile
@@ -90,6 +90,9 @@ def clip_from_vpd(file: VpdFile) -> Clip:
     for morph in file.morphs:
         track = Track(morph.name, "expression", now, np.array([[morph.weight]], np.float32))
         made[morph.name, "expression"] = track
+    labels = [bone.name for bone in file.posed] + [morph.name for morph in file.morphs]
+    broken = [name for name in labels if isinstance(name, Text) and "\ufffd" in name]
+    notes += _undecoded(broken, file.encoding)
     unread = len(file.bones) - len(file.posed)
     if unread:
         notes.append(
@@ -111,11 +114,16 @@ def _encoding(names: list[tuple[bytes, int]], notes: list[Note]) -> str:
             message = f"{len(names)} names are UTF-8, which MMD does not read; read as such"
             notes.append(Note("names-utf-8", message))
             return UTF_8
-    if odd:
-        shown = ", ".join(repr(raw.decode(CP932, "replace")) for raw in odd[:5])
-        message = f"{len(odd)} names are no cp932: {shown}" + (" …" if len(odd) > 5 else "")
-        notes.append(Note("names-undecodable", message))
+    notes += _undecoded([raw.decode(CP932, "replace") for raw in odd], CP932)
     return CP932
+
+
+def _undecoded(names: Sequence[str], encoding: str) -> list[Note]:
+    """A note on names whose bytes are not all letters, if there are such."""
+    if not names:
+        return []
+    message = f"{len(names)} names are no {encoding}, as {names[0][:60]!r}; their bytes are kept"
+    return [Note("names-undecoded", message)]
 
 
 def _spells(raw: bytes, size: int, encoding: str) -> bool:
