@@ -351,3 +351,20 @@ def test_a_motion_for_another_build_of_no_humanoid_is_noted(tmp_path: Path) -> N
         notes = bunraku.Stage(target, clip).notes
         assert [note.code for note in notes] == (["rest-differs"] if said else [])
         assert all(said in note.message for note in notes)
+
+
+def test_takes_of_one_actor_are_played_as_they_are(tmp_path: Path) -> None:
+    text = (
+        "HIERARCHY ROOT Hips {{ OFFSET {0} CHANNELS 6 Xposition Yposition Zposition Zrotation"
+        " Xrotation Yrotation JOINT Spine {{ OFFSET 0 {1} 0 CHANNELS 3 Zrotation Xrotation"
+        " Yrotation JOINT Head {{ OFFSET 0 30 0 CHANNELS 3 Zrotation Xrotation Yrotation End Site"
+        " {{ OFFSET 0 9 0 }} }} }} }}\n"
+        "MOTION\nFrames: 1\nFrame Time: 0.04\n5 90 5 0 0 9 0 8 0 0 0 7\n"
+    )
+    (tmp_path / "a.bvh").write_text(text.format("0 0 0", 20))
+    (tmp_path / "b.bvh").write_text(text.format("5 90 5", 20))
+    (tmp_path / "c.bvh").write_text(text.format("5 90 5", 21))
+    actor = bunraku.load(tmp_path / "a.bvh")
+    for name, same in (("b.bvh", True), ("c.bvh", False)):
+        [clip] = bunraku.load_motions(tmp_path / name, actor)
+        assert (clip.tracks[0].target == "Hips") == same

@@ -140,12 +140,15 @@ def _alike(source: Character, character: Character, nodes: list[int], chosen: se
         parent = int(one.parents[node])
         if parent in chosen and nodes[parent] != other.parents[like]:
             return False
-    size = np.linalg.norm(other.translations[there], axis=1).max(initial=0)
+    # where a root stands is its motion's to say: captures put it anywhere
+    held = (one.parents[here] >= 0) & (other.parents[there] >= 0)
+    size = np.linalg.norm(other.translations[there], axis=1).max(initial=0, where=held)
+    moved = _apart(one.translations[here], other.translations[there])
     turned = np.minimum(
         *(_apart(one.rotations[here], sign * other.rotations[there]) for sign in (1, -1))
     )
     return bool(
-        (_apart(one.translations[here], other.translations[there]) <= _ALIKE * size).all()
+        (moved[held] <= _ALIKE * size).all()
         and (turned <= _ALIKE).all()
         and (_apart(one.scales[here], other.scales[there]) <= _ALIKE).all()
     )
