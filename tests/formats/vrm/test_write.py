@@ -14,6 +14,7 @@ from bunraku.formats.gltf import read_gltf
 from bunraku.formats.vrm import character_from_vrm, vrm_from_character
 from bunraku.model import (
     Append,
+    Character,
     Collider,
     Expression,
     Humanoid,
@@ -29,6 +30,7 @@ from bunraku.model import (
     SpringJoint,
     differences,
 )
+from bunraku.stage import Stage
 from tests.formats.same import changed
 from tests.formats.sketch import triangle
 from tests.formats.validator import errors, validate
@@ -211,20 +213,145 @@ def test_a_model_of_mmd_becomes_a_vrm(corpus: Path, tmp_path: Path):
     notes = save(character, tmp_path / "x.vrm")
     assert {"licence-assumed", "rig-dropped"} <= {note.code for note in notes}
     again = load(tmp_path / "x.vrm")
-    assert again.humanoid == character.humanoid
+    assert [note for note in again.notes if note.code == "bone-apart"] == []
+    bones = dict(character.humanoid.bones)
+    for toes in ("leftToes", "rightToes"):  # 足先EX hang on the bone that follows the foot
+        del bones[toes]
+    bones["hips"] = character.skeleton.index("腰")
+    assert dict(again.humanoid.bones) == bones
     assert again.facing == "+Z"
     (report,) = seen([tmp_path / "x.vrm"])
     assert "error" not in report, report
-    assert report["bones"] == dict(character.humanoid.bones)
+    assert report["bones"] == bones
     (report,) = validate([tmp_path / "x.vrm"])
     assert errors(report) == []
 
 
-def test_mmd_rules_have_no_place():
-    character = read(figure_1())
+def test_the_legs_of_a_model_of_mmd_bend_as_they_did(corpus: Path, tmp_path: Path):
+    """The skin hangs on bones that append those of the humanoid."""
+    name = "yohawing__unity-mmd-loader__HumanoidSampleModel.pmx"
+    character = load(corpus / "vrm_mmd" / name)
+    save(character, tmp_path / "x.vrm")
+    again = load(tmp_path / "x.vrm")
+    turns = np.random.default_rng(7).normal([0, 0, 0, 3], 0.5, (len(character.skeleton), 4))
+    shapes = []
+    for each in (character, again):
+        pose = each.rest_pose()
+        rotations = np.array(pose.rotations)
+        for bone in ("UpperLeg", "LowerLeg", "Foot", "UpperArm", "LowerArm"):
+            for node in (each.humanoid.bones[f"left{bone}"], each.humanoid.bones[f"right{bone}"]):
+                rotations[0, node] = turns[node] / np.linalg.norm(turns[node])
+        off = {"ik": np.zeros((1, 4), bool)} if each is character else {}
+        shapes.append(Stage(each).deform_pose(replace(pose, rotations=rotations, **off)))
+    moved = np.abs(shapes[0].positions - character.meshes[0].geometries[0].positions)
+    assert moved.max() > 0.4
+    np.testing.assert_allclose(shapes[1].positions, shapes[0].positions, atol=1e-6)
+
+
+FOLLOWER = HAIR + 1
+APPENDS = {
+    "half a turn": (Append(HAIR, HEAD, 0.5), ()),
+    "a turn and a way": (Append(HAIR, HEAD, 0.5, translation=True), "moves"),
+    "a way": (Append(HAIR, HEAD, 0.5, rotation=False, translation=True), "moves"),
+    "local": (Append(HAIR, HEAD, 0.5, local=True), "in the character's space"),
+    "the other way": (Append(HAIR, HEAD, -1.0), "share outside 0 … 1"),
+    "too much": (Append(HAIR, HEAD, 1.5), "share outside 0 … 1"),
+    "a bone of the humanoid": (Append(NODES["leftEye"], HEAD, 1.0), "of a humanoid bone"),
+    "a source below": (Append(HAIR, HAIR + 2, 1.0), "source hangs on it"),
+    "itself": (Append(HAIR, HAIR, 1.0), "source hangs on it"),
+}
+
+
+@pytest.mark.parametrize(("append", "reason"), APPENDS.values(), ids=APPENDS.keys())
+def test_appends_become_rotation_constraints_where_they_say_the_same(append: Append, reason: str):
+    rig = Rig(appends=(append,))
+    file, notes = vrm_from_character(replace(read(figure_1()), rig=rig))
+    again = character_from_vrm(file).rig
+    if not reason:
+        assert again.constraints == (RotationConstraint(append.node, append.source, append.ratio),)
+        assert notes == ()
+        return
+    assert again is None
+    message = f"rig: VRM has no place for 1 of 1 appends ({reason}: 1); left out [rig-dropped]"
+    assert list(map(str, notes)) == [message]
+
+
+def test_appends_of_appends_are_handed_on_as_mmd_does():
+    """What a source appends before is taken along, what it appends later is not there yet."""
+    early = Rig(appends=(Append(HAIR, HEAD, 0.5), Append(FOLLOWER, HAIR, 1.0)))
+    late = Rig(layers=[0] * HAIR + [1, 0, 0], appends=early.appends)
+    figure = read(figure_1())
+    file, _ = vrm_from_character(replace(figure, rig=early))
+    assert len(character_from_vrm(file).rig.constraints) == 2
+    file, (note,) = vrm_from_character(replace(figure, rig=late))
+    assert [each.node for each in character_from_vrm(file).rig.constraints] == [HAIR]
+    assert "(source comes later: 1)" in note.message
+
+
+def test_appends_that_wait_for_each_other_through_parents_are_left_out():
+    arms = [NODES[f"{side}{bone}"] for side in ("left", "right") for bone in ("Hand", "Eye")]
+    figure = replace(read(figure_1()), humanoid=Humanoid({}))
+    parents = np.array(figure.skeleton.parents)
+    parents[arms[1]], parents[arms[3]] = arms[0], arms[2]
+    figure = replace(figure, skeleton=replace(figure.skeleton, parents=parents))
+    rig = Rig(appends=(Append(arms[0], arms[3], 1.0), Append(arms[2], arms[1], 1.0)))
+    file, notes = vrm_from_character(replace(figure, rig=rig, document=None))
+    assert character_from_vrm(file).rig is None
+    assert any("wait for each other: 2" in note.message for note in notes)
+
+
+def test_appends_of_nodes_that_are_turned_at_rest_are_left_out():
+    figure = read(figure_1())
+    rotations = np.array(figure.skeleton.rotations)
+    rotations[HEAD] = [0, 0.6, 0, 0.8]
+    figure = replace(figure, skeleton=replace(figure.skeleton, rotations=rotations))
+    rig = Rig(appends=(Append(HAIR, HEAD, 0.5), Append(FOLLOWER, HAIR, 0.5)))
+    file, notes = vrm_from_character(replace(figure, rig=rig))
+    assert [each.node for each in character_from_vrm(file).rig.constraints] == [FOLLOWER]
+    assert any("1 of 2 appends (turned at rest: 1)" in note.message for note in notes)
+
+
+def test_vrm_0_x_has_no_constraints_to_write_appends_as():
     rig = Rig(appends=(Append(HAIR, HEAD, 0.5),))
-    _, notes = vrm_from_character(replace(character, rig=rig))
-    assert [note.code for note in notes] == ["rig-dropped"]
+    file, (note,) = vrm_from_character(replace(read(figure_0()), rig=rig))
+    assert character_from_vrm(file).rig is None
+    assert "1 of 1 appends (in VRM 0.x: 1)" in note.message
+
+
+@pytest.mark.parametrize("toes", ["ankle", "elsewhere"])
+def test_bones_of_the_humanoid_hang_below_each_other(toes: str):
+    """As in MMD: the lower body, with the legs, stands beside the upper body."""
+    names = ["root", "centre", "lower", "upper", "head"]
+    parents = [-1, 0, 1, 1, 3]
+    bones = {"hips": 2, "spine": 3, "head": 4}
+    for side in ("left", "right"):
+        for bone, above in (("UpperLeg", "hips"), ("LowerLeg", ""), ("Foot", ""), ("Toes", "")):
+            parents.append(bones[above] if above else len(names) - 1)
+            bones[f"{side}{bone}"] = len(names)
+            names.append(f"{side}{bone}")
+    if toes == "elsewhere":
+        parents[bones["leftToes"]] = 2
+    places = [[0, 0.5, 0] for _ in names]
+    figure = Character(Skeleton(tuple(names), parents, places), humanoid=Humanoid(bones))
+    file, notes = vrm_from_character(figure)
+    again = character_from_vrm(file)
+    assert again.humanoid.bones["hips"] == 1
+    assert ("leftToes" in again.humanoid.bones) == (toes == "ankle")
+    assert "bone-apart" not in {note.code for note in again.notes}
+    said = [note.code for note in notes if note.place == "humanoid"]
+    assert said == ["hips-raised", *["bone-apart"] * (toes == "elsewhere"), "humanoid-incomplete"]
+
+
+def test_required_bones_that_hang_elsewhere_are_noted_when_written():
+    figure = replace(read(bare_figure()), humanoid=Humanoid({**NODES, "head": HAIR}), document=None)
+    parents = np.array(figure.skeleton.parents)
+    parents[HAIR] = -1
+    figure = replace(figure, skeleton=replace(figure.skeleton, parents=parents))
+    file, notes = vrm_from_character(figure)
+    apart = [note.message for note in notes if note.code == "bone-apart"]
+    assert apart[-1] == f"head, node {HAIR}, is not below neck, node {NODES['neck']}"
+    read_back = [n.message for n in character_from_vrm(file).notes if n.code == "bone-apart"]
+    assert read_back == apart[-1:]
 
 
 def test_turning_round_is_not_a_matter_of_writing():

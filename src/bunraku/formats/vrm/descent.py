@@ -1,8 +1,10 @@
-"""Who hangs below whom, answered at once for any pair of nodes."""
+"""Who hangs below whom, answered at once for any pair of nodes, and who should."""
 
 from __future__ import annotations
 
-from bunraku.model import Skeleton
+from collections.abc import Iterator
+
+from bunraku.model import Humanoid, Skeleton
 
 
 def spans(skeleton: Skeleton) -> tuple[list[int], list[int]]:
@@ -29,3 +31,20 @@ def spans(skeleton: Skeleton) -> tuple[list[int], list[int]]:
         else:
             free[parent] += ends[node]
     return ranks, [rank + size for rank, size in zip(ranks, ends, strict=True)]
+
+
+def bones_apart(humanoid: Humanoid, skeleton: Skeleton) -> Iterator[str]:
+    """What to say of each bone that does not hang below the next one above, as VRM requires.
+
+    >>> pair = Skeleton(("lower body", "upper body"), [-1, -1])
+    >>> list(bones_apart(Humanoid({"hips": 0, "spine": 1}), pair))
+    ['spine, node 1, is not below hips, node 0']
+    """
+    ranks, ends = spans(skeleton)
+    for bone, node in humanoid.bones.items():
+        above = humanoid.parent(bone)
+        if above is None:
+            continue
+        parent = humanoid.bones[above]
+        if not ranks[parent] < ranks[node] < ends[parent]:
+            yield f"{bone}, node {node}, is not below {above}, node {parent}"

@@ -11,7 +11,7 @@ from typing import Literal, cast
 
 from bunraku.errors import FormatError
 from bunraku.formats.gltf.context import Context, Place, spell
-from bunraku.formats.vrm.descent import spans
+from bunraku.formats.vrm.descent import bones_apart
 from bunraku.formats.vrm.fields import Fields, Tree
 from bunraku.formats.vrm.names import AXES, RANGE_MAPS, THUMBS_OF_0
 from bunraku.model import (
@@ -69,15 +69,8 @@ def read_humanoid(extension: Fields, old: bool, skeleton: Skeleton) -> Humanoid 
     if humanoid.missing:
         message = f"nobody plays {', '.join(humanoid.missing)}, which VRM requires"
         human.note("humanoid-incomplete", message)
-    ranks, ends = spans(skeleton)
-    for bone, node in humanoid.bones.items():
-        above = humanoid.parent(bone)
-        if above is None:
-            continue
-        parent = humanoid.bones[above]
-        if not ranks[parent] < ranks[node] < ends[parent]:
-            message = f"{bone}, node {node}, is not below {above}, node {parent}"
-            human.note("bone-apart", message)
+    for message in bones_apart(humanoid, skeleton):
+        human.note("bone-apart", message)
     return humanoid
 
 

@@ -7,6 +7,7 @@ what did not change stays as it was, down to properties Bunraku does not know.
 from __future__ import annotations
 
 import copy
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -17,6 +18,8 @@ from bunraku.errors import Note, UnsupportedError
 from bunraku.formats.gltf.context import KINDS, Context
 from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.gltf.to_gltf import gltf_from_character
+from bunraku.formats.vrm.appends import rotation_constraints
+from bunraku.formats.vrm.descent import bones_apart
 from bunraku.formats.vrm.fields import Tree
 from bunraku.formats.vrm.from_vrm import VRM_0, VRM_1, character_from_vrm
 from bunraku.formats.vrm.read_rig import CONSTRAINT
@@ -25,6 +28,7 @@ from bunraku.formats.vrm.to_vrma import vrma_from_character
 from bunraku.formats.vrm.vrma import is_vrma
 from bunraku.formats.vrm.write_expressions import ExpressionWriter
 from bunraku.formats.vrm.write_rig import (
+    nested,
     same,
     write_constraints,
     write_humanoid_0,
@@ -33,7 +37,7 @@ from bunraku.formats.vrm.write_rig import (
     write_look_at_1,
 )
 from bunraku.formats.vrm.write_springs import springs_0, springs_1, uses_extended
-from bunraku.model import Character, Humanoid, Rig, Skeleton
+from bunraku.model import Character, Constraint, Humanoid, Rig, Skeleton
 from bunraku.model.arrays import Float64
 from bunraku.model.material import to_display
 from bunraku.rotation import quaternion
@@ -214,10 +218,14 @@ class _Writer:
         if not self.is_new and old == new:
             return
         humanoid = new or Humanoid({})
+        if self.is_new:
+            humanoid = nested(humanoid, self.new.skeleton, self.context)
         (write_humanoid_0 if self.version == VRM_0 else write_humanoid_1)(extension, humanoid)
         if humanoid.missing:
             message = f"nobody plays {', '.join(humanoid.missing)}, which VRM requires"
             self.context.note("humanoid-incomplete", ("humanoid",), message)
+        for message in bones_apart(humanoid, self.new.skeleton):
+            self.context.note("bone-apart", ("humanoid",), message)
         hanging = arms_off_t_pose(self.new)
         if hanging > T_POSE_TOLERANCE:
             message = (
@@ -229,11 +237,7 @@ class _Writer:
     def _rig(self, extension: Tree) -> None:
         old, new = self.old.rig or Rig(), self.new.rig or Rig()
         nodes: list[Tree] = self.tree.get("nodes", [])
-        foreign = [n for n in ("appends", "fixed_axes", "chains") if getattr(new, n)]
-        if foreign:
-            message = f"{', '.join(foreign)} are MMD's; VRM has no place for them"
-            self.context.note("rig-dropped", ("rig",), message)
-        if write_constraints(nodes, old.constraints, new.constraints):
+        if write_constraints(nodes, old.constraints, self._constraints(new)):
             self._use(CONSTRAINT)
         if not same(old.look_at, new.look_at):
             if self.version == VRM_0:
@@ -258,6 +262,21 @@ class _Writer:
         if len(nodes) > count:
             message = f"{len(nodes) - count} nodes were added for spring tails that are no nodes"
             self.context.note("nodes-added", ("nodes", count), message)
+
+    def _constraints(self, rig: Rig) -> tuple[Constraint, ...]:
+        """All that VRM has of a rig's rules for nodes; the rest is noted."""
+        said, unsaid = rotation_constraints(self.new, rig)
+        if self.version == VRM_0:  # which has no constraints of its own
+            said, unsaid = (), Counter({"in VRM 0.x": len(rig.appends)} if rig.appends else {})
+        lost = [f"{len(rig.fixed_axes)} fixed axes"] if rig.fixed_axes else []
+        lost += [f"{len(rig.chains)} IK chains"] if rig.chains else []
+        if unsaid:
+            why = ", ".join(f"{reason}: {count}" for reason, count in unsaid.items())
+            lost.append(f"{unsaid.total()} of {len(rig.appends)} appends ({why})")
+        if lost:
+            message = f"VRM has no place for {', '.join(lost)}; left out"
+            self.context.note("rig-dropped", ("rig",), message)
+        return (*rig.constraints, *said)
 
     def _shading_0(self, extension: Tree) -> None:
         """Material properties of 0.x, which programs heed before those of glTF."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from bunraku.formats.gltf.context import Context
 from bunraku.formats.gltf.encoding import put
+from bunraku.formats.vrm.descent import spans
 from bunraku.formats.vrm.fields import Tree
 from bunraku.formats.vrm.names import AXES, RANGE_MAPS, THUMBS_OF_0
 from bunraku.formats.vrm.read_rig import CONSTRAINT, LINEAR_CURVE
@@ -16,8 +18,10 @@ from bunraku.model import (
     LookAt,
     RangeMap,
     RollConstraint,
+    Skeleton,
     differences,
 )
+from bunraku.model.humanoid import PARENTS, REQUIRED
 
 _THUMBS_0 = {new: old for old, new in THUMBS_OF_0.items()}
 _AXES_1 = {axis: name for name, axis in AXES.items()}
@@ -43,6 +47,41 @@ def write_humanoid_0(extension: Tree, humanoid: Humanoid) -> None:
         bones.append({**old, "node": node})
     human["humanBones"] = bones
     extension["humanoid"] = human
+
+
+def nested(humanoid: Humanoid, skeleton: Skeleton, context: Context) -> Humanoid:
+    """The humanoid with each bone below the next one above, as far as its nodes allow (noted).
+
+    MMD's lower and upper body stand side by side: hips become the node that both hang on, which
+    carries the figure in MMD, too. Bones that VRM does not require are left out where they hang
+    elsewhere, as toes below a foot that only follows.
+    """
+    bones = dict(humanoid.bones)
+    ranks, ends = spans(skeleton)
+
+    def below(node: int, above: int) -> bool:
+        return ranks[above] < ranks[node] < ends[above]
+
+    carried = [bones[b] for b in ("spine", "leftUpperLeg", "rightUpperLeg") if b in bones]
+    hips = bones.get("hips", -1)
+    while hips >= 0 and not all(below(node, hips) for node in carried):
+        hips = int(skeleton.parents[hips])
+    if hips >= 0 and hips not in bones.values():
+        message = (
+            f"node {hips}, {skeleton.names[hips][:60]!r}, plays hips: spine and legs hang on it,"
+            f" not on node {bones['hips']}, {skeleton.names[bones['hips']][:60]!r}"
+        )
+        context.note("hips-raised", ("humanoid",), message)
+        bones["hips"] = hips
+    for bone in PARENTS:
+        above = Humanoid(bones).parent(bone) if bone in bones else None
+        if above is None or below(bones[bone], bones[above]) or bone in REQUIRED:
+            continue
+        name = skeleton.names[bones[bone]]
+        message = f"{bone}, {name[:60]!r}, is not below {above}; the bone is left out"
+        context.note("bone-apart", ("humanoid",), message)
+        del bones[bone]
+    return Humanoid(bones)
 
 
 def write_look_at_1(extension: Tree, gaze: LookAt | None) -> None:
