@@ -24,6 +24,7 @@ from bunraku.model import (
     UvBind,
 )
 from bunraku.model.arrays import Float32, Float64, checked
+from bunraku.model.expression import group_links
 from bunraku.model.material import to_display, to_linear
 from bunraku.rotation import quaternion, slerp
 
@@ -125,7 +126,7 @@ def effective_weights(character: Character, weights: Float64) -> Float64:
         binary = [expression.binary for expression in expressions]
         out[:, binary] = out[:, binary] > 0.5
         _override(expressions, out)
-    for i, group in _group_links(expressions):
+    for i, group in group_links(expressions):
         out[:, group.expression] += group.weight * out[:, i]
     return out
 
@@ -303,34 +304,3 @@ def _override(expressions: tuple[Expression, ...], out: Float64) -> None:
     binary = [expression.binary for expression in expressions]
     factors[:, binary] = factors[:, binary] == 1
     out *= factors
-
-
-def _group_links(expressions: tuple[Expression, ...]) -> list[tuple[int, GroupBind]]:
-    """The links to follow, a group's own after all that lead to it."""
-    groups = [
-        [bind for bind in expression.binds if isinstance(bind, GroupBind)]
-        for expression in expressions
-    ]
-    links: list[tuple[int, GroupBind]] = []
-    begun, done = set[int](), set[int]()
-    for start in range(len(expressions)):
-        walk = [(start, iter(groups[start]))] if start not in begun else []
-        begun.add(start)
-        kept: dict[int, list[GroupBind]] = {start: []}
-        while walk:  # depth first without recursion: files may nest groups as deep as they like
-            at, rest = walk[-1]
-            for group in rest:
-                member = group.expression
-                if member in begun and member not in done:
-                    continue  # closes a circle
-                kept[at].append(group)
-                if member not in begun:
-                    begun.add(member)
-                    kept[member] = []
-                    walk.append((member, iter(groups[member])))
-                    break
-            else:
-                walk.pop()
-                done.add(at)
-                links += [(at, group) for group in reversed(kept.pop(at))]
-    return links[::-1]

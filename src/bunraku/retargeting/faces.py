@@ -2,35 +2,18 @@
 
 from __future__ import annotations
 
-import unicodedata
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from bunraku.errors import Note
 from bunraku.model import Character, Clip, Skeleton, Track
+from bunraku.model.expression_names import MMD_EXPRESSIONS, plain_name, preset_by_name
 from bunraku.motion import bind, clip_from_pose, sample
 from bunraku.motion.notes import listed
 from bunraku.posing.look_at import turn_eyes
 from bunraku.rotation import quaternion
 
-# Presets of VRM 1.0 and what MMD models call the like, the nearest first. Convention, no standard.
-MMD_EXPRESSIONS: Mapping[str, tuple[str, ...]] = {
-    "aa": ("あ",),
-    "ih": ("い",),
-    "ou": ("う",),
-    "ee": ("え",),
-    "oh": ("お",),
-    "blink": ("まばたき",),
-    "blinkLeft": ("ウィンク2", "ウィンク"),
-    "blinkRight": ("ウィンク2右", "ウィンク右"),
-    "happy": ("にこり", "笑い"),
-    "angry": ("怒り",),
-    "sad": ("困る", "悲しい"),
-    "surprised": ("びっくり",),
-}
-_PRESETS = {name: preset for preset, names in MMD_EXPRESSIONS.items() for name in names}
 GAZE = "lookAt"
 
 
@@ -43,7 +26,7 @@ def expression_tracks(
     """
     places: dict[str, int] = {}
     for i, expression in enumerate(target.expressions):
-        places.setdefault(_plain(expression.name), i)
+        places.setdefault(plain_name(expression.name), i)
     by_preset = {
         expression.preset: i
         for i, expression in reversed(list(enumerate(target.expressions)))
@@ -55,10 +38,10 @@ def expression_tracks(
         if track.path != "expression":
             continue
         name, preset = _meaning(track, source)
-        wanted = (_plain(name), *MMD_EXPRESSIONS.get(preset or "", ()))
+        wanted = (name, *MMD_EXPRESSIONS.get(preset or "", ()))
         found = by_preset.get(preset) if preset is not None else None
         if found is None:
-            found = next((places[each] for each in wanted if each in places), None)
+            found = next((places[each] for each in map(plain_name, wanted) if each in places), None)
         if found is not None:
             tracks.setdefault(found, replace(track, target=found))
         elif track.values.any():
@@ -77,16 +60,12 @@ def _meaning(track: Track, source: Character) -> tuple[str, str | None]:
         if not 0 <= track.target < len(known):
             return str(track.target), None
         own = known[track.target]
-        return own.name, own.preset or _PRESETS.get(_plain(own.name))
+        return own.name, own.preset or preset_by_name(own.name)
     for own in known:
         if own.name == track.target and own.preset is not None:
             return own.name, own.preset
-    plain = _plain(track.target)
-    return track.target, track.target if plain in MMD_EXPRESSIONS else _PRESETS.get(plain)
-
-
-def _plain(name: str) -> str:
-    return unicodedata.normalize("NFKC", name)
+    own_preset = track.target if track.target in MMD_EXPRESSIONS else None
+    return track.target, own_preset or preset_by_name(track.target)
 
 
 def gaze_tracks(motion: Clip, target: Character, fps: float) -> list[Track]:

@@ -26,7 +26,7 @@ from bunraku.formats.vrm.read_rig import CONSTRAINT
 from bunraku.formats.vrm.read_springs import EXTENDED, SPRINGS
 from bunraku.formats.vrm.to_vrma import vrma_from_character
 from bunraku.formats.vrm.vrma import is_vrma
-from bunraku.formats.vrm.write_expressions import ExpressionWriter
+from bunraku.formats.vrm.write_expressions import ExpressionWriter, with_presets
 from bunraku.formats.vrm.write_rig import (
     nested,
     same,
@@ -173,6 +173,8 @@ class _Writer:
                 f" {old.facing!r}; drop its document to write it as the other version"
             )
         self.is_new = not known
+        if self.is_new:
+            self.new = replace(new, expressions=with_presets(new.expressions, context))
 
     def document(self, meta: Mapping[str, Any] | None) -> GltfFile:
         extension: Tree = dict(self.extensions.get(self.version) or {})

@@ -6,6 +6,7 @@ know of it (extensions, extras, names).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +14,17 @@ from bunraku.formats.gltf.context import Context, Place
 from bunraku.formats.gltf.encoding import put
 from bunraku.formats.vrm.fields import Tree
 from bunraku.formats.vrm.names import COLORS, COLORS_OF_0, PRESETS, PRESETS_OF_0
-from bunraku.model import Character, Expression, MaterialBind, MorphBind, differences
+from bunraku.model import (
+    Bind,
+    Character,
+    Expression,
+    GroupBind,
+    MaterialBind,
+    MorphBind,
+    differences,
+)
+from bunraku.model.expression import group_links
+from bunraku.model.expression_names import MMD_EXPRESSIONS, plain_name
 from bunraku.model.material import to_display
 
 _COLORS_1 = {name: key for key, name in COLORS.items()}
@@ -26,11 +37,77 @@ _OVERRIDES = {
 }
 
 
+def with_presets(expressions: tuple[Expression, ...], context: Context) -> tuple[Expression, ...]:
+    """The expressions, those that MMD's models have a name for as presets (noted).
+
+    Programs blink and speak by preset; VRM 1.0 has no other name for one.
+    """
+    result = list(expressions)
+    taken = {expression.preset for expression in expressions}
+    free: dict[str, int] = {}
+    for i, expression in enumerate(expressions):
+        if expression.preset is None:
+            free.setdefault(plain_name(expression.name), i)
+    named = []
+    for preset, names in MMD_EXPRESSIONS.items():
+        found = [free[each] for each in map(plain_name, names) if each in free]
+        if found and preset not in taken:
+            result[found[0]] = replace(expressions[found[0]], preset=preset)
+            named.append(f"{expressions[found[0]].name} is {preset}")
+    if named:
+        message = f"by their names these are presets of VRM: {', '.join(named)}"
+        context.note("expression-preset", ("expressions",), message)
+    return tuple(result)
+
+
+def without_groups(expressions: tuple[Expression, ...]) -> tuple[Expression, ...]:
+    """The expressions with what groups drive as binds of their own, weights multiplied.
+
+    Only morph targets can be said so: a member that moves something else stays a group.
+
+    >>> smile = Expression("smile", (GroupBind(1, 0.5),))
+    >>> without_groups((smile, Expression("blink", (MorphBind(0, 3),))))[0].binds
+    (MorphBind(attachment=0, target=3, weight=0.5),)
+    """
+    links = group_links(expressions)
+    return tuple(
+        replace(each, binds=tuple(_members(i, expressions, links)))
+        if any(isinstance(bind, GroupBind) for bind in each.binds)
+        else each
+        for i, each in enumerate(expressions)
+    )
+
+
+def _members(
+    index: int, expressions: tuple[Expression, ...], links: list[tuple[int, GroupBind]]
+) -> Iterator[Bind]:
+    shares = {index: 1.0}
+    for at, group in links:
+        if at in shares:
+            share = shares.get(group.expression, 0.0) + group.weight * shares[at]
+            shares[group.expression] = share
+    weights: dict[tuple[int, int], float] = {}
+    for member, share in shares.items():
+        binds = [bind for bind in expressions[member].binds if not isinstance(bind, GroupBind)]
+        for bind in binds:
+            if isinstance(bind, MorphBind):
+                key = bind.attachment, bind.target
+                weights[key] = weights.get(key, 0.0) + bind.weight * share
+            elif member == index:
+                yield bind
+        if member != index and not all(isinstance(bind, MorphBind) for bind in binds):
+            yield GroupBind(member, share)
+    for (attachment, target), weight in weights.items():
+        if weight:
+            yield MorphBind(attachment, target, weight)
+
+
 class ExpressionWriter:
     """Writes the expressions of one character; `old` is what the document says so far."""
 
     def __init__(self, old: Character, new: Character, context: Context) -> None:
         self.old, self.new = old, new
+        self.spread = without_groups(new.expressions)
         self.context = context
 
     def write_1(self, extension: Tree) -> None:
@@ -47,7 +124,7 @@ class ExpressionWriter:
             key = (expression.preset, expression.name)
             was = self.old.expressions[known.index(key)] if key in known else None
             if was is None or not self._equal(was, expression):
-                tree = self._expression_1(tree, expression, place)
+                tree = self._expression_1(tree, self.spread[i], place)
             groups[kind][name] = tree
         kept = {key: value for key, value in before.items() if key not in groups}
         put(extension, "expressions", kept | {k: g for k, g in groups.items() if g}, {})
@@ -136,7 +213,7 @@ class ExpressionWriter:
             was = self.old.expressions[i] if i < len(self.old.expressions) else None
             tree = before[i] if was is not None else {}
             if was is None or renamed or not self._equal(was, expression):
-                tree = self._group_0(tree, expression, ("expressions", i))
+                tree = self._group_0(tree, self.spread[i], ("expressions", i))
             groups.append(tree)
         master["blendShapeGroups"] = groups
         extension["blendShapeMaster"] = master
