@@ -49,6 +49,24 @@ MMD_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 
+_FULL_WIDTH = str.maketrans("0123", "０１２３")
+
+
+def spelled_for_mmd(bone: str) -> str:
+    """What MMD's motions call a bone of VRM 1.0; "" where they have none.
+
+    The figure as a whole is moved by its センター, which is what hips do that carry the spine.
+
+    >>> spelled_for_mmd("hips"), spelled_for_mmd("chest"), spelled_for_mmd("leftIndexProximal")
+    ('センター', '上半身2', '左人指１')
+    """
+    if bone == "hips":
+        return "センター"
+    name = MMD_NAMES.get(bone, ("",))[0]
+    is_finger = any(finger in bone for finger in ("Thumb", *_FINGERS))
+    return name.translate(_FULL_WIDTH) if is_finger else name
+
+
 # The two families of names in BVH files: Character Studio's and Mixamo's, where a Shoulder is a
 # collar bone and an Arm hangs on it, and the older one of Collar, Shoulder, Elbow and Wrist.
 MOCAP_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(

@@ -27,6 +27,7 @@ from bunraku.model import (
     FixedAxis,
     Geometry,
     GroupBind,
+    Humanoid,
     IkChain,
     IkLink,
     Image,
@@ -273,18 +274,19 @@ def test_expressions_keep_their_indices_and_mixed_ones_become_groups():
         Expression(""),
     )
     file, notes = written(figure(geometry=geometry, expressions=expressions))
-    assert notes == []
+    assert notes == ["names-standard"]
     kinds = [(morph.name, morph.kind.name, morph.panel) for morph in file.morphs]
     assert kinds == [
-        ("aa", "GROUP", 3),
+        ("あ", "GROUP", 3),
         ("uv", "UV", 4),
         ("group", "GROUP", 4),
-        ("red", "MATERIAL", 2),
+        ("まばたき", "MATERIAL", 2),
         ("dark", "MATERIAL", 4),
         ("morph5", "VERTEX", 4),
-        ("aa_vertex", "VERTEX", 4),
-        ("aa_bone", "BONE", 4),
+        ("あ_vertex", "VERTEX", 4),
+        ("あ_bone", "BONE", 4),
     ]
+    assert [morph.name_english for morph in file.morphs] == ["aa", "", "", "red", "", "", "", ""]
     assert file.morphs[0].offsets.tolist() == [(6, 1.0), (7, 1.0)]
     assert file.morphs[2].offsets.tolist() == [(1, 0.5)]
     assert file.morphs[3].offsets["diffuse"].tolist() == [[0, -1, -1, 0]]
@@ -294,6 +296,46 @@ def test_expressions_keep_their_indices_and_mixed_ones_become_groups():
     np.testing.assert_allclose(bone.translation, [0, 1, 0])
     np.testing.assert_allclose(bone.rotation, turn, atol=1e-7)
     assert again[1].binds[0].offsets.tolist() == [[0.5, 0.25]]
+
+
+def humanoid(**names: str) -> Character:
+    """A trunk with hands, each bone under its own name or the one given."""
+    bones = ("hips", "spine", "head", "leftHand", "rightHand", "leftIndexProximal")
+    skeleton = Skeleton(
+        ("root", *(names.get(bone, bone) for bone in bones), names.get("else", "hair")),
+        [-1, 0, 1, 2, 2, 2, 4, 3],
+    )
+    expressions = (Expression("A", preset="aa"), Expression("wide", preset="lookUp"))
+    return Character(
+        skeleton,
+        humanoid=Humanoid({bone: i for i, bone in enumerate(bones, 1)}),
+        expressions=expressions,
+    )
+
+
+NAMED = ["root", "センター", "上半身", "頭", "左手首", "右手首", "左人指１", "hair"]
+
+
+def test_bones_and_expressions_get_the_names_that_motions_know():
+    file, notes = written(humanoid())
+    assert notes == ["names-standard"]
+    assert [bone.name for bone in file.bones] == NAMED
+    assert [bone.name_english for bone in file.bones][:3] == ["", "hips", "spine"]
+    assert [(m.name, m.name_english) for m in file.morphs] == [("あ", "A"), ("wide", "")]
+    assert file.bones[1].flags & BoneFlag.MOVABLE
+    again = character_from_pmx(file)
+    assert dict(again.humanoid.bones) == dict(humanoid().humanoid.bones)
+    # a model of MMD keeps the names that it has
+    other = pmx_from_character(replace(again, humanoid=Humanoid({"hips": 0})))[0]
+    assert [bone.name for bone in other.bones] == NAMED
+
+
+def test_names_that_are_standard_or_taken_stay():
+    names = {"hips": "下半身", "leftHand": "左手首", "leftIndexProximal": "左人指1", "else": "頭"}
+    file, _ = written(humanoid(**names))
+    assert [bone.name for bone in file.bones] == [
+        *("root", "下半身", "上半身", "head", "左手首", "右手首", "左人指1", "頭")
+    ]
 
 
 def test_pictures_are_named_and_handed_over():

@@ -8,8 +8,10 @@ toons, rigid bodies, display frames, comments) stays as it was, bit for bit.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import fields, replace
-from typing import Any
+from itertools import chain, repeat
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +20,10 @@ from bunraku.errors import Note
 from bunraku.formats.mmd.from_pmd import pmx_from_pmd
 from bunraku.formats.mmd.from_pmx import character_from_pmx
 from bunraku.formats.mmd.pmd import PmdFile
-from bunraku.formats.mmd.pmx import PmxFile, PmxFrame
+from bunraku.formats.mmd.pmx import PmxBone, PmxFile, PmxFrame
+from bunraku.formats.mmd.pmx_morphs import PmxMorph
 from bunraku.formats.mmd.pmx_vertices import Deform, PmxVertices
+from bunraku.formats.mmd.standard_names import note_of_names, standard_names
 from bunraku.formats.mmd.surfaces import write_materials
 from bunraku.formats.mmd.textures import texture_paths
 from bunraku.formats.mmd.write_bones import write_bones, write_frames
@@ -28,6 +32,7 @@ from bunraku.formats.mmd.write_morphs import write_morphs
 from bunraku.model import Character, Image, differences
 
 Array = npt.NDArray[Any]
+_Named = TypeVar("_Named", PmxBone, PmxMorph)
 
 
 @np.errstate(all="ignore")
@@ -39,6 +44,9 @@ def pmx_from_character(
     Nodes, materials, images and expressions keep their indices as bones, materials, textures
     and morphs. A character that has fewer of them than its document is written from scratch
     (noted): what else the document holds would refer to the wrong ones.
+
+    Who does not come from MMD gets MMD's standard names for the bones of the humanoid and for
+    preset expressions (`standard_names`), and keeps its own as English names.
 
     Args:
         character: who.
@@ -52,8 +60,15 @@ def pmx_from_character(
     """
     base = _document(character)
     if base is None:
-        notes: list[Note] = []
-        file = _written(character, textures, notes)
+        named = standard_names(character)
+        notes = note_of_names(character, named)
+        file = _written(named, textures, notes)
+        spoken = (expression.name for expression in character.expressions)
+        file = replace(
+            file,
+            bones=_in_english(file.bones, character.skeleton.names),
+            morphs=_in_english(file.morphs, spoken),
+        )
         return file, _pictures(file, character.images), tuple(notes)
     baseline = character_from_pmx(base)
     if not differences(replace(baseline, name=character.name), _unmoved(character)):
@@ -115,6 +130,14 @@ def _written(character: Character, textures: str, notes: list[Note]) -> PmxFile:
         frames=write_frames(bones, morphs),
         version=2.1 if (vertices.deform == Deform.QDEF).any() else 2.0,
         source=f"{character.name or 'character'}.pmx",
+    )
+
+
+def _in_english(records: tuple[_Named, ...], names: Iterable[str]) -> tuple[_Named, ...]:
+    """The records, with those of the names that they do not have as their English ones."""
+    return tuple(
+        record if name in ("", record.name) else replace(record, name_english=name)
+        for record, name in zip(records, chain(names, repeat("")), strict=False)
     )
 
 

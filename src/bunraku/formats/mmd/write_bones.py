@@ -37,12 +37,13 @@ def write_bones(character: Character, world: Array, notes: list[Note]) -> tuple[
             message = f"node {chain.goal} is the goal of two chains; a PMX bone has one"
             notes.append(Note("ik-dropped", message, f"rig.chains[{i}]"))
         chains.setdefault(chain.goal, chain)
+    hips = -1 if character.humanoid is None else character.humanoid.bones.get("hips", -1)
     first_child = {int(parent): node for node, parent in reversed([*enumerate(skeleton.parents)])}
     bones = []
     for node in range(len(skeleton)):
         parent = int(skeleton.parents[node])
         flags = int(BoneFlag.ROTATABLE | BoneFlag.VISIBLE | BoneFlag.OPERABLE)
-        if parent < 0 or node in chains:
+        if parent < 0 or node in chains or node == hips:
             flags |= BoneFlag.MOVABLE
         flags |= BoneFlag.AFTER_PHYSICS if late[node] else 0
         append = appends.get(node)
