@@ -51,19 +51,22 @@ def _load_gltf_clips(path: Path) -> tuple[Clip, ...]:
 
 
 def _save_gltf(character: Character, path: Path) -> tuple[Note, ...]:
+    from bunraku.formats.crossing import to_gltf
     from bunraku.formats.gltf import write_gltf
     from bunraku.formats.vrm import gltf_from_any
 
     file, notes = gltf_from_any(character)
-    return (*notes, *write_gltf(file, path))
+    return (*to_gltf(character), *notes, *write_gltf(file, path))
 
 
 def _save_vrm(character: Character, path: Path) -> tuple[Note, ...]:
+    from bunraku.formats.crossing import to_vrm
     from bunraku.formats.gltf import write_gltf
     from bunraku.formats.vrm import vrm_from_character
 
-    file, notes = vrm_from_character(character)
-    return (*notes, *write_gltf(file, path))
+    meta, left = to_vrm(character)
+    file, notes = vrm_from_character(character, meta=meta)
+    return (*left, *notes, *write_gltf(file, path))
 
 
 def _save_vrma(character: Character, path: Path) -> tuple[Note, ...]:
@@ -95,16 +98,18 @@ def _load_pmx(path: Path) -> Character:
 
 def _save_pmx(character: Character, path: Path) -> tuple[Note, ...]:
     from bunraku.formats.binary import write_files
+    from bunraku.formats.crossing import to_pmx
     from bunraku.formats.mmd import picture_files, pmx_bytes, pmx_from_character
 
     own = f"{path.stem}_textures"
-    file, pictures, notes = pmx_from_character(character, textures=own)
+    comment, dropped = to_pmx(character)
+    file, pictures, notes = pmx_from_character(character, textures=own, comment=comment)
     data = pmx_bytes(file)
     files, left = picture_files(pictures, path, own)
     for picture in files:
         picture.parent.mkdir(parents=True, exist_ok=True)
     write_files({**files, path: [data]})
-    return (*notes, *left)
+    return (*dropped, *notes, *left)
 
 
 def _load_pmd(path: Path) -> Character:

@@ -150,6 +150,18 @@ UNSAID = {
         ),
         "texture-placement-dropped",
     ),
+    "a preset that motions do not know": (
+        figure(expressions=(Expression("up", preset="lookUp"),)),
+        "preset-dropped",
+    ),
+    "an expression that is on or off": (
+        figure(expressions=(Expression("wink", binary=True),)),
+        "override-dropped",
+    ),
+    "an expression that overrides others": (
+        figure(expressions=(Expression("wide", override_blink="block"),)),
+        "override-dropped",
+    ),
     "an emission": (
         figure(expressions=(Expression("glow", (MaterialBind(0, "emission", (1.0, 1, 1)),)),)),
         "bind-dropped",
@@ -318,7 +330,7 @@ NAMED = ["root", "センター", "上半身", "頭", "左手首", "右手首", "
 
 def test_bones_and_expressions_get_the_names_that_motions_know():
     file, notes = written(humanoid())
-    assert notes == ["names-standard"]
+    assert notes == ["names-standard", "preset-dropped"]
     assert [bone.name for bone in file.bones] == NAMED
     assert [bone.name_english for bone in file.bones][:3] == ["", "hips", "spine"]
     assert [(m.name, m.name_english) for m in file.morphs] == [("あ", "A"), ("wide", "")]

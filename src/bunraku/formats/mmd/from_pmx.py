@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import FormatError, Note, RigError
+from bunraku.formats.mmd.left_behind import quoted_comment
 from bunraku.formats.mmd.pmx import PmxFile
 from bunraku.formats.mmd.read_influences import read_dual, read_influences, read_spherical
 from bunraku.formats.mmd.read_morphs import read_expressions, read_targets
@@ -169,7 +170,10 @@ def _parts(file: PmxFile) -> tuple[Part, ...]:
 
 
 def _note_carried(file: PmxFile, notes: list[Note]) -> None:
-    """Say what is in the file but not in the character."""
+    """Say what is in the file but not in the character, its terms of use first."""
+    comment = quoted_comment(file)
+    if comment:
+        notes.append(Note("licence-comment", f"the comment says: {comment}", "comment"))
     bodies = [(len(file.bodies), "rigid bodies"), (len(file.joints), "joints")]
     bodies.append((len(file.soft_bodies), "soft bodies"))
     there = ", ".join(f"{count} {what}" for count, what in bodies if count)

@@ -9,7 +9,7 @@ from bunraku.errors import Note
 from bunraku.formats.mmd.pmd import PmdFile
 from bunraku.formats.mmd.pmx import PmxFile
 from bunraku.model import Character, Expression
-from bunraku.model.expression_names import MMD_EXPRESSIONS, plain_name
+from bunraku.model.expression_names import MMD_EXPRESSIONS, plain_name, preset_by_name
 from bunraku.model.humanoid_names import MMD_NAMES, spelled_for_mmd
 
 
@@ -73,7 +73,16 @@ def note_of_names(own: Character, named: Character) -> list[Note]:
     ):
         changed = sum(a != b for a, b in zip(old, new, strict=True))
         counts += [f"{changed} {what}"] if changed else []
-    if not counts:
-        return []
-    message = f"{' and '.join(counts)} have MMD's standard names, and their own as English names"
-    return [Note("names-standard", message)]
+    notes = []
+    if counts:
+        message = f"{' and '.join(counts)} have MMD's standard names, their own as English names"
+        notes.append(Note("names-standard", message))
+    unknown = [
+        f"{expression.name[:40]} ({expression.preset})"
+        for expression in named.expressions
+        if expression.preset and preset_by_name(expression.name) != expression.preset
+    ]
+    if unknown:
+        message = f"no motion of MMD knows these presets: {', '.join(unknown)}"
+        notes.append(Note("preset-dropped", message, "expressions"))
+    return notes

@@ -37,7 +37,7 @@ _Named = TypeVar("_Named", PmxBone, PmxMorph)
 
 @np.errstate(all="ignore")
 def pmx_from_character(
-    character: Character, *, textures: str = "textures"
+    character: Character, *, textures: str = "textures", comment: str = ""
 ) -> tuple[PmxFile, dict[str, bytes], tuple[Note, ...]]:
     """The document of a character, the pictures that belong beside it, and notes.
 
@@ -51,6 +51,7 @@ def pmx_from_character(
     Args:
         character: who.
         textures: folder, relative to the file, of pictures whose names are no paths.
+        comment: of who does not come from MMD; who does keeps the own.
 
     Returns:
         The file; content of each picture by its path in the file; what could not be said.
@@ -66,6 +67,7 @@ def pmx_from_character(
         spoken = (expression.name for expression in character.expressions)
         file = replace(
             file,
+            comment=comment.replace("\n", "\r\n"),
             bones=_in_english(file.bones, character.skeleton.names),
             morphs=_in_english(file.morphs, spoken),
         )
@@ -86,6 +88,7 @@ def pmx_from_character(
     if now < was:
         message = f"{now} {kind} are left of {was}: written from scratch, without what else"
         notes.append(Note("written-from-scratch", f"{message} {base.source} holds"))
+        new = replace(new, comment=base.comment, comment_english=base.comment_english)
         return new, _pictures(new, character.images), tuple(notes)
     file = _patched(base, _written(baseline, textures, []), new)
     return file, _pictures(file, character.images), tuple(notes)

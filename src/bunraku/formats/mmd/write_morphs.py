@@ -41,6 +41,7 @@ def write_morphs(
     that follow after all others.
     """
     expressions = character.expressions or _of_targets(character)
+    _note_settings(expressions, notes)
     morphs: list[PmxMorph] = []
     behind: list[PmxMorph] = []
     for i, expression in enumerate(expressions):
@@ -57,6 +58,17 @@ def write_morphs(
             behind.append(PmxMorph(f"{name}_{kind.name.lower()}", "", _OTHER, kind, offsets))
         morphs.append(PmxMorph(name, "", panel, MorphKind.GROUP, np.concatenate(groups)))
     return (*morphs, *behind)
+
+
+def _note_settings(expressions: tuple[Expression, ...], notes: list[Note]) -> None:
+    binary = sum(expression.binary for expression in expressions)
+    settings = ("override_mouth", "override_blink", "override_look")
+    over = sum(any(getattr(each, name) != "none" for name in settings) for each in expressions)
+    there = [f"{binary} are on or off"] if binary else []
+    there += [f"{over} override others"] if over else []
+    if there:
+        message = f"{' and '.join(there)}, which no morph does"
+        notes.append(Note("override-dropped", message, "expressions"))
 
 
 def _of_targets(character: Character) -> tuple[Expression, ...]:

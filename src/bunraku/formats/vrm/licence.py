@@ -1,4 +1,4 @@
-"""What a VRM allows: its licence terms as notes.
+"""What a VRM allows: its licence terms as notes, and as text for who has no other place.
 
 The terms themselves stay in the document word for word. Sources: VRM 0.0 and VRMC_vrm 1.0, meta.
 """
@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from bunraku.formats.vrm.fields import Fields
+from bunraku.formats.gltf import GltfFile
+from bunraku.formats.vrm.fields import Fields, Tree
 
 CODES = ("licence-redistribution", "licence-modification", "licence-usage")
+
+LICENCE = "https://vrm.dev/licenses/1.0/"
 
 _SHOWN = 200
 # What is asked, the property that answers, and what its absence means.
@@ -71,6 +74,43 @@ def note_licence_0(extension: Fields) -> None:
     meta.note(CODES[2], _listed(meta, _USAGE_0) + more)
 
 
+def licence_text(file: GltfFile) -> str:
+    """Title, authors and terms of a document in lines, as its meta spells them; "" without any.
+
+    Of VRM 1.0 with the defaults, for what is not said there is forbidden.
+
+    >>> meta = {"title": "Doll", "author": "me", "licenseName": "CC_BY", "texture": 3}
+    >>> tree = {"asset": {"version": "2.0"}, "extensions": {"VRM": {"meta": meta}}}
+    >>> licence_text(GltfFile(tree))
+    'title: Doll\\nauthor: me\\nlicenseName: CC_BY'
+    """
+    meta: Tree = {}
+    for name in ("VRMC_vrm", "VRM"):
+        extension = file.json.get("extensions", {}).get(name)
+        found = extension.get("meta") if isinstance(extension, dict) else None
+        if isinstance(found, dict):
+            meta = found
+            break
+    if meta and name == "VRMC_vrm":
+        defaults: Tree = {key: default for _, key, default in _USAGE_1}
+        meta = {**meta, **{key: no for key, no in defaults.items() if key not in meta}}
+        meta = {"allowRedistribution": False, "modification": "prohibited"} | meta
+    if not meta and isinstance(file.json.get("asset", {}).get("copyright"), str):
+        meta = {"copyright": file.json["asset"]["copyright"]}
+    lines = []
+    for key, value in meta.items():
+        values = value if isinstance(value, list) else [value]
+        if key not in ("texture", "thumbnailImage", "extras", "extensions") and any(
+            each not in ("", None) for each in values
+        ):
+            lines.append(f"{key}: {', '.join(map(_said, values))}")
+    return "\n".join(lines)
+
+
+def _said(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _listed(meta: Fields, usage: tuple[tuple[str, str, Any], ...]) -> str:
     return ", ".join(f"{what}: {_shown(meta.tree.get(key, no))}" for what, key, no in usage)
 
@@ -87,5 +127,5 @@ def _meta(extension: Fields) -> Fields | None:
 def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return "allowed" if value else "prohibited"
-    text = value if isinstance(value, str) else repr(value)
+    text = " ".join(value.split()) if isinstance(value, str) else repr(value)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"

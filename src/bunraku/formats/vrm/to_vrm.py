@@ -22,6 +22,7 @@ from bunraku.formats.vrm.appends import rotation_constraints
 from bunraku.formats.vrm.descent import bones_apart
 from bunraku.formats.vrm.fields import Tree
 from bunraku.formats.vrm.from_vrm import VRM_0, VRM_1, character_from_vrm
+from bunraku.formats.vrm.licence import LICENCE
 from bunraku.formats.vrm.read_rig import CONSTRAINT
 from bunraku.formats.vrm.read_springs import EXTENDED, SPRINGS
 from bunraku.formats.vrm.to_vrma import vrma_from_character
@@ -44,7 +45,6 @@ from bunraku.rotation import quaternion
 
 # How far arms may hang before it is worth saying, radians: 10°.
 T_POSE_TOLERANCE = 0.175
-LICENCE = "https://vrm.dev/licenses/1.0/"
 
 
 def vrm_from_character(
