@@ -38,10 +38,10 @@ def expression_tracks(
         if track.path != "expression":
             continue
         name, preset = _meaning(track, source)
-        wanted = (name, *MMD_EXPRESSIONS.get(preset or "", ()))
+        wanted = [plain_name(each) for each in (name, *MMD_EXPRESSIONS.get(preset or "", ()))]
         found = by_preset.get(preset) if preset is not None else None
         if found is None:
-            found = next((places[each] for each in map(plain_name, wanted) if each in places), None)
+            found = next((places[each] for each in wanted if each in places), None)
         if found is not None:
             tracks.setdefault(found, replace(track, target=found))
         elif track.values.any():

@@ -6,7 +6,15 @@ import numpy as np
 import pytest
 
 from bunraku.errors import FormatError, UnsupportedError
-from bunraku.formats.mmd import PmdFile, decode_field, pmd, pmd_bytes, read_pmd, write_pmd
+from bunraku.formats.mmd import (
+    PmdFile,
+    character_from_pmd,
+    decode_field,
+    pmd,
+    pmd_bytes,
+    read_pmd,
+    write_pmd,
+)
 from tests.formats.mmd.sketch import field, pack, pmd_sections
 
 HEAD = b"Pmd" + pack("f", 1.0) + bytes(276)
@@ -163,3 +171,14 @@ def test_records_of_another_kind_are_refused():
         PmdFile(bones=np.zeros(1))
     with pytest.raises(FormatError, match="toons: expected 10"):
         PmdFile(toons=np.zeros(3, pmd.TOON))
+
+
+def test_names_that_are_no_cp932_are_counted():
+    data = b"".join(pmd_sections())
+    name = "センター".encode("cp932")
+    assert data.count(name) >= 1
+    model = read_pmd(data.replace(name, b"\x81 ".ljust(len(name), b"x")))
+    (note,) = model.notes
+    assert note.code == "names-undecoded"
+    assert "1 bones have names that are no cp932" in note.message
+    assert note in character_from_pmd(model).notes

@@ -295,7 +295,7 @@ def test_oddities_survive():
     assert model.name == "A�"
     assert model.extra_globals == b"\x07\x08"
     assert model.trailing == b"more"
-    assert [note.code for note in model.notes] == ["trailing-bytes"]
+    assert [note.code for note in model.notes] == ["names-undecoded", "trailing-bytes"]
     assert pmx_bytes(model) == data
     renamed = read_pmx(pmx_bytes(replace(model, name="新")))
     assert renamed.name == "新"
@@ -419,3 +419,26 @@ def test_random_vertices_come_back():
         again = read_pmx(pmx_bytes(model)).vertices
         for name in (f.name for f in fields(PmxVertices)):
             np.testing.assert_array_equal(getattr(again, name), getattr(vertices, name), name)
+
+
+def test_names_that_are_not_of_the_encoding_are_counted():
+    data = whole_pmx()
+    for name in ("左腕", "材質", "説明"):
+        data = data.replace(name.encode(), name.encode("cp932").ljust(len(name.encode()), b"x"))
+    model = read_pmx(data)
+    (note,) = model.notes
+    assert note.code == "names-undecoded"
+    assert note.message == (
+        "1 texts of the model, 1 bones, 2 materials have names that are no utf-8, as '����xx';"
+        " their bytes are kept"
+    )
+    assert pmx_bytes(model) == data
+    assert read_pmx(pmx_bytes(PmxFile("a \ufffd b"))).notes == ()
+
+
+@pytest.mark.parametrize("half", [b"\x00\xd8", b"\x00\xdc", b"A"])
+def test_halves_of_letters_of_utf_16_are_counted(half: bytes):
+    data = pmx_bytes(PmxFile("", bones=(PmxBone("AA"),)))
+    odd = data.replace(pack("i", 4) + b"A\0A\0", pack("i", len(half)) + half)
+    (note,) = read_pmx(odd).notes
+    assert "1 bones have names that are no utf-16-le" in note.message

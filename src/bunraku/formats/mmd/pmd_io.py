@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,8 @@ from bunraku.errors import FormatError, Note, UnsupportedError
 from bunraku.formats.binary import Buffer, ByteReader, folder_of, read_source, write_files
 from bunraku.formats.mmd import pmd
 from bunraku.formats.mmd.pmd import PmdEnglish, PmdFile, PmdIk, PmdSkin
-from bunraku.formats.mmd.text import decode_field, encode_field
+from bunraku.formats.mmd.text import decode_field, encode_field, note_undecoded
+from bunraku.model.names import CP932
 
 Array = npt.NDArray[Any]
 
@@ -77,10 +79,28 @@ def read_pmd(source: str | os.PathLike[str] | Buffer, *, name: str = "") -> PmdF
         trailing=trailing,
         source=name,
         folder=folder_of(source),
-        notes=tuple(notes),
     )
     _check_references(file)
-    return file
+    return replace(file, notes=(*_undecoded(file), *notes))
+
+
+def _undecoded(file: PmdFile) -> list[Note]:
+    english = file.english or PmdEnglish()
+    fields = {
+        "bones": (file.bones["name"], english.bones),
+        "morphs": (english.skins,),
+        "frames": (file.frame_names, english.frames),
+        "textures": (file.materials["texture"], file.toons),
+        "bodies": (file.bodies["name"],),
+        "joints": (file.joints["name"],),
+    }
+    texts = {
+        kind: [decode_field(raw) for array in arrays for raw in array.tolist()]
+        for kind, arrays in fields.items()
+    }
+    texts["morphs"] += [skin.name for skin in file.skins]
+    whole = [file.name, file.comment, english.name, english.comment]
+    return note_undecoded({"texts of the model": whole, **texts}, CP932)
 
 
 def _text(reader: ByteReader, size: int) -> str:

@@ -10,7 +10,7 @@ from bunraku.formats.binary import Buffer, ByteReader, folder_of, read_source
 from bunraku.formats.mmd.pmx import IndexSizes, PmxFile, PmxOrigin
 from bunraku.formats.mmd.pmx_lists import PmxLists
 from bunraku.formats.mmd.pmx_rules import check_references
-from bunraku.formats.mmd.text import decode_text
+from bunraku.formats.mmd.text import decode_text, note_undecoded
 
 ENCODINGS = ("utf-16-le", "utf-8")
 
@@ -72,7 +72,20 @@ def read_pmx(source: str | os.PathLike[str] | Buffer, *, name: str = "") -> PmxF
         folder=folder_of(source),
         origin=PmxOrigin(encoding, sizes, lists.sections(read)),
     )
-    notes = check_references(file)
+    notes = [*_undecoded(file), *check_references(file)]
     if file.trailing:
         notes.append(Note("trailing-bytes", f"{len(file.trailing)} bytes follow the model"))
     return replace(file, notes=tuple(notes))
+
+
+def _undecoded(file: PmxFile) -> list[Note]:
+    named = ("bones", "morphs", "materials", "frames", "bodies", "joints")
+    texts = {
+        "texts of the model": [*(file.name, file.name_english, file.comment, file.comment_english)],
+        "textures": file.textures,
+        **{
+            kind: [name for each in getattr(file, kind) for name in (each.name, each.name_english)]
+            for kind in named
+        },
+    }
+    return note_undecoded(texts, file.encoding)

@@ -9,11 +9,12 @@ possibly through the middle of a letter (`model.names.name_key`).
 from __future__ import annotations
 
 import codecs
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy.typing as npt
 
-from bunraku.errors import FormatError
+from bunraku.errors import FormatError, Note
 from bunraku.model.names import CP932
 
 Array = npt.NDArray[Any]
@@ -92,3 +93,21 @@ def name_keys(fields: Array) -> list[bytes]:
     [b'a', b'ab\\xfd']
     """
     return [raw.partition(b"\0")[0] for raw in fields.tolist()]
+
+
+def note_undecoded(texts: Mapping[str, Iterable[str]], encoding: str) -> list[Note]:
+    """A note on texts whose bytes are not all letters, if there are such, counted by kind.
+
+    >>> [str(note) for note in note_undecoded({"bones": [decode_text(b"\\x8d", "utf-8")]}, "utf-8")]
+    ["1 bones have names that are no utf-8, as '�'; their bytes are kept [names-undecoded]"]
+    """
+    broken = {
+        kind: [text for text in found if isinstance(text, Text) and "\ufffd" in text]
+        for kind, found in texts.items()
+    }
+    counts = ", ".join(f"{len(found)} {kind}" for kind, found in broken.items() if found)
+    if not counts:
+        return []
+    first = next(text for found in broken.values() for text in found)
+    message = f"{counts} have names that are no {encoding}, as {str(first)[:60]!r}"
+    return [Note("names-undecoded", f"{message}; their bytes are kept")]
