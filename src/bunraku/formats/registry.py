@@ -34,6 +34,11 @@ class Format:
     save_clip: Callable[[Clip, Path, Character | None], tuple[Note, ...]] | None = None
 
 
+def _comes_from(character: Character, family: str) -> bool:
+    """Whether the document is of a family, told without importing that: it takes a while."""
+    return type(character.document).__module__.startswith(f"bunraku.formats.{family}.")
+
+
 def _load_gltf(path: Path) -> Character:
     from bunraku.formats.gltf import read_gltf
     from bunraku.formats.vrm import character_from_vrm, character_from_vrma, is_vrma
@@ -51,20 +56,27 @@ def _load_gltf_clips(path: Path) -> tuple[Clip, ...]:
 
 
 def _save_gltf(character: Character, path: Path) -> tuple[Note, ...]:
-    from bunraku.formats.crossing import to_gltf
     from bunraku.formats.gltf import write_gltf
     from bunraku.formats.vrm import gltf_from_any
 
+    left = tuple[Note, ...]()
+    if _comes_from(character, "mmd"):
+        from bunraku.formats.crossing import to_gltf
+
+        left = to_gltf(character)
     file, notes = gltf_from_any(character)
-    return (*to_gltf(character), *notes, *write_gltf(file, path))
+    return (*left, *notes, *write_gltf(file, path))
 
 
 def _save_vrm(character: Character, path: Path) -> tuple[Note, ...]:
-    from bunraku.formats.crossing import to_vrm
     from bunraku.formats.gltf import write_gltf
     from bunraku.formats.vrm import vrm_from_character
 
-    meta, left = to_vrm(character)
+    meta, left = None, tuple[Note, ...]()
+    if _comes_from(character, "mmd"):
+        from bunraku.formats.crossing import to_vrm
+
+        meta, left = to_vrm(character)
     file, notes = vrm_from_character(character, meta=meta)
     return (*left, *notes, *write_gltf(file, path))
 
@@ -98,11 +110,14 @@ def _load_pmx(path: Path) -> Character:
 
 def _save_pmx(character: Character, path: Path) -> tuple[Note, ...]:
     from bunraku.formats.binary import write_files
-    from bunraku.formats.crossing import to_pmx
     from bunraku.formats.mmd import picture_files, pmx_bytes, pmx_from_character
 
     own = f"{path.stem}_textures"
-    comment, dropped = to_pmx(character)
+    comment, dropped = "", tuple[Note, ...]()
+    if _comes_from(character, "gltf"):
+        from bunraku.formats.crossing import to_pmx
+
+        comment, dropped = to_pmx(character)
     file, pictures, notes = pmx_from_character(character, textures=own, comment=comment)
     data = pmx_bytes(file)
     files, left = picture_files(pictures, path, own)
