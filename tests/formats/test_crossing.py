@@ -6,9 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
-from bunraku.formats import load, save
+from bunraku.formats import load, load_clips, save, save_clip
 from bunraku.formats.mmd import (
     BoneFlag,
     MaterialFlag,
@@ -22,6 +23,9 @@ from bunraku.formats.mmd import (
     write_pmx,
 )
 from bunraku.formats.vrm.licence import LICENCE
+from bunraku.model import Clip, Track
+from bunraku.retargeting import retarget
+from bunraku.stage import Stage
 from tests.formats.mmd.sketch import pmd_sections
 from tests.formats.vrm.figures import META, bare_figure, figure_0, figure_1, written
 
@@ -181,3 +185,30 @@ def test_what_only_a_vrm_has_is_counted(tmp_path: Path):
     notes = save(load(written(old, tmp_path)), tmp_path / "y.pmx")
     assert codes(notes)["shading-dropped"] == "1 MToon are left out"
     assert "first-person-dropped" in codes(notes)
+
+
+def test_a_motion_of_an_avatar_moves_its_pmx(corpus: Path, tmp_path: Path):
+    """Bent and turned about, with a face, by a VMD; the avatar looks the other way."""
+    avatar = load(corpus / "vrm_mmd" / "V-Sekai__godot-vrm__Godette_vrm_v4.vrm")
+    save(avatar, tmp_path / "x.pmx")
+    model = load(tmp_path / "x.pmx")
+    assert model.humanoid == avatar.humanoid
+    bones = avatar.humanoid.bones
+    turn = [[0, 0, 0, 1], [0.6, 0, 0, 0.8]]
+    clip = Clip(
+        "",
+        (
+            *(Track(bones[b], "rotation", [0, 1], turn) for b in ("hips", "head", "leftUpperArm")),
+            Track(bones["leftLowerLeg"], "rotation", [0, 1], turn),
+            Track("A", "expression", [0, 1], [[0], [1]]),
+        ),
+    )
+    save_clip(retarget(clip, avatar, model), tmp_path / "x.vmd", model)
+    [dance] = load_clips(tmp_path / "x.vmd")
+    assert {"センター", "頭", "左腕", "左ひざ", "あ"} <= {track.target for track in dance.tracks}
+    wanted, found = (
+        Stage(*each).deform(1.0).positions[0] for each in ((avatar, clip), (model, dance))
+    )
+    rest = Stage(model).deform(0).positions[0]
+    assert np.abs(found - rest).max() > 0.3
+    np.testing.assert_allclose(found, wanted * [-1, 1, -1], atol=1e-5)
