@@ -12,7 +12,7 @@ from bunraku.formats import load, load_clips, save, save_clip
 from bunraku.formats.gltf import read_gltf
 from bunraku.formats.vrm import character_from_vrma, clips_from_vrma, vrma_from_character
 from bunraku.formats.vrm.vrma import LOOK_AT
-from bunraku.model import Character, Clip, Track, differences
+from bunraku.model import Character, Clip, Expression, Humanoid, Skeleton, Track, differences
 from tests.formats.same import changed
 from tests.formats.sketch import Sketch, triangle
 from tests.formats.validator import errors, validate
@@ -217,6 +217,25 @@ def test_a_clip_of_a_vrm_becomes_a_motion_for_all(tmp_path: Path):
     ]
     assert [t.values.tolist() for t in found[:2]] == [t.values.tolist() for t in clip.tracks[:2]]
     assert found[3].values.tolist() == [[0], [0.5]]
+
+
+def test_a_motion_of_an_mmd_model_speaks_by_presets_and_says_what_hangs_apart():
+    expressions = (Expression("まばたき"), Expression("ウィンク"), Expression("ウィンク２"))
+    tracks = [Track(i, "expression", [0], [[1]]) for i in (0, 1)]
+    tracks.append(Track("ウィンク２", "expression", [0], [[1]]))
+    model = Character(
+        Skeleton(("下半身", "上半身"), [-1, -1]),
+        humanoid=Humanoid({"hips": 0, "spine": 1}),
+        expressions=expressions,
+        clips=(Clip("", tuple(tracks)),),
+    )
+    file, (note,) = vrma_from_character(model)
+    assert (note.code, note.message) == ("bone-apart", "spine, node 1, is not below hips, node 0")
+    groups = file.json["extensions"]["VRMC_vrm_animation"]["expressions"]
+    assert (list(groups["preset"]), list(groups["custom"])) == (
+        ["blink", "blinkLeft"],
+        ["ウィンク"],
+    )
 
 
 def test_expressions_of_0_x_by_their_names_in_1_0():

@@ -16,9 +16,11 @@ from bunraku.formats.gltf.context import KINDS, Context
 from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.gltf.from_gltf import character_from_gltf
 from bunraku.formats.gltf.to_gltf import gltf_from_character
+from bunraku.formats.vrm.descent import bones_apart
 from bunraku.formats.vrm.fields import Fields, Tree
 from bunraku.formats.vrm.names import PRESETS
 from bunraku.formats.vrm.vrma import LOOK_AT, VRMA, character_from_vrma, expression_nodes, is_vrma
+from bunraku.formats.vrm.write_expressions import with_presets
 from bunraku.formats.vrm.write_rig import same, write_humanoid_1
 from bunraku.model import Character, Clip, Humanoid, Skeleton, Track
 
@@ -101,8 +103,12 @@ def _anew(character: Character, context: Context) -> tuple[Character, Tree]:
     if len(bones) < len(character.humanoid.bones):
         context.note("bone-dropped", ("humanoid",), "the eyes: a VRM animation has no such bones")
     write_humanoid_1(extension, Humanoid(bones))
+    for message in bones_apart(Humanoid(bones), character.skeleton):
+        context.note("bone-apart", ("humanoid",), message)
     nodes = _Nodes(character.skeleton, {}, None)
-    clips = tuple(_clip(clip, character, nodes, context) for clip in character.clips[:1])
+    silent = Context(character.name, dict.fromkeys(KINDS, 0))  # presets speak for themselves
+    spoken = replace(character, expressions=with_presets(character.expressions, silent))
+    clips = tuple(_clip(clip, spoken, nodes, context) for clip in character.clips[:1])
     if len(character.clips) > 1:
         message = f"only the first of {len(character.clips)} clips is written"
         context.note("clips-dropped", ("animations",), message)
