@@ -332,8 +332,8 @@ def test_bones_of_the_humanoid_hang_below_each_other(toes: str):
     if toes == "elsewhere":
         parents[bones["leftToes"]] = 2
     places = [[0, 0.5, 0] for _ in names]
-    figure = Character(Skeleton(tuple(names), parents, places), humanoid=Humanoid(bones))
-    file, notes = vrm_from_character(figure)
+    skeleton, rig = Skeleton(tuple(names), parents, places), Rig(layers=[0] * len(names))
+    file, notes = vrm_from_character(Character(skeleton, humanoid=Humanoid(bones), rig=rig))
     again = character_from_vrm(file)
     assert again.humanoid.bones["hips"] == 1
     assert ("leftToes" in again.humanoid.bones) == (toes == "ankle")
@@ -349,9 +349,9 @@ def test_required_bones_that_hang_elsewhere_are_noted_when_written():
     figure = replace(figure, skeleton=replace(figure.skeleton, parents=parents))
     file, notes = vrm_from_character(figure)
     apart = [note.message for note in notes if note.code == "bone-apart"]
-    assert apart[-1] == f"head, node {HAIR}, is not below neck, node {NODES['neck']}"
+    assert f"head, node {HAIR}, is not below neck, node {NODES['neck']}" in apart
     read_back = [n.message for n in character_from_vrm(file).notes if n.code == "bone-apart"]
-    assert read_back == apart[-1:]
+    assert read_back == apart
 
 
 def test_turning_round_is_not_a_matter_of_writing():

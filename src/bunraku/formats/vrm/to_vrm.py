@@ -220,7 +220,7 @@ class _Writer:
         if not self.is_new and old == new:
             return
         humanoid = new or Humanoid({})
-        if self.is_new:
+        if self.is_new and self.new.rig is not None and self.new.rig.layers is not None:
             humanoid = nested(humanoid, self.new.skeleton, self.context)
         (write_humanoid_0 if self.version == VRM_0 else write_humanoid_1)(extension, humanoid)
         if humanoid.missing:

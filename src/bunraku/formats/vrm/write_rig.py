@@ -50,7 +50,7 @@ def write_humanoid_0(extension: Tree, humanoid: Humanoid) -> None:
 
 
 def nested(humanoid: Humanoid, skeleton: Skeleton, context: Context) -> Humanoid:
-    """The humanoid with each bone below the next one above, as far as its nodes allow (noted).
+    """The humanoid of a model of MMD, each bone below the next one above where it can be (noted).
 
     MMD's lower and upper body stand side by side: hips become the node that both hang on, which
     carries the figure in MMD, too. Bones that VRM does not require are left out where they hang
