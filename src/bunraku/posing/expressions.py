@@ -24,7 +24,7 @@ from bunraku.model import (
     UvBind,
 )
 from bunraku.model.arrays import Float32, Float64, checked
-from bunraku.model.expression import group_links
+from bunraku.model.expression_groups import group_links
 from bunraku.model.material import to_display, to_linear
 from bunraku.rotation import quaternion, slerp
 

@@ -23,7 +23,7 @@ from bunraku.model import (
     MorphBind,
     differences,
 )
-from bunraku.model.expression import group_links
+from bunraku.model.expression_groups import group_links
 from bunraku.model.expression_names import MMD_EXPRESSIONS, plain_name
 from bunraku.model.material import to_display
 
