@@ -56,9 +56,14 @@ def checked(
         if finite and not np.isfinite(array).all():
             at = np.argwhere(~np.isfinite(array))[0].tolist()
             raise RigError(f"{place}{at}: expected finite numbers, found {array[tuple(at)]}")
-    frozen = array.view()
-    frozen.flags.writeable = False
-    return frozen
+    return frozen(array)
+
+
+def frozen(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """A read-only view of an array, which itself stays as it is."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
 
 
 def regular(value: npt.ArrayLike, place: str) -> npt.NDArray[Any]:

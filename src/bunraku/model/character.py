@@ -11,6 +11,7 @@ from bunraku.errors import Note, RigError
 from bunraku.model.arrays import Float64, Int32, checked, in_range
 from bunraku.model.clip import Clip
 from bunraku.model.expression import Expression, GroupBind, JointBind, MaterialBind, MorphBind
+from bunraku.model.frozen import Frozen
 from bunraku.model.humanoid import Humanoid
 from bunraku.model.material import Image, Material
 from bunraku.model.mesh import Mesh
@@ -20,8 +21,8 @@ from bunraku.model.skeleton import Skeleton
 from bunraku.model.skin import Skin
 
 
-@dataclass(frozen=True, eq=False)
-class Attachment:
+@dataclass(frozen=True, eq=False, repr=False)
+class Attachment(Frozen):
     """A node that shows a mesh. The same mesh may hang on many nodes, with different skins.
 
     Attributes:
@@ -41,8 +42,8 @@ class Attachment:
     visible: bool = True
 
 
-@dataclass(frozen=True, eq=False)
-class Scene:
+@dataclass(frozen=True, eq=False, repr=False)
+class Scene(Frozen):
     """Root nodes that are shown together."""
 
     roots: Int32
@@ -54,8 +55,8 @@ class Scene:
         )
 
 
-@dataclass(frozen=True, eq=False)
-class Character:
+@dataclass(frozen=True, eq=False, repr=False)
+class Character(Frozen):
     """A validated, immutable character. One that exists is usable.
 
     Attributes:

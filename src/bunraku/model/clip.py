@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from bunraku.errors import Note, RigError
 from bunraku.model.arrays import Float64, checked
+from bunraku.model.frozen import Frozen
 
 Path = Literal["translation", "rotation", "scale", "weights", "expression", "ik", "visible"]
 Interpolation = Literal["STEP", "LINEAR", "CUBICSPLINE", "BEZIER"]
@@ -26,8 +27,8 @@ WIDTHS: dict[str, int | None] = {
 CURVES: dict[str, int] = {"translation": 3, "rotation": 1, "scale": 3, "expression": 1}
 
 
-@dataclass(frozen=True, eq=False)
-class Track:
+@dataclass(frozen=True, eq=False, repr=False)
+class Track(Frozen):
     """Keys of one path of one node.
 
     Attributes:
@@ -112,8 +113,8 @@ class Track:
         return int(self.values.shape[-1])
 
 
-@dataclass(frozen=True, eq=False)
-class Clip:
+@dataclass(frozen=True, eq=False, repr=False)
+class Clip(Frozen):
     """A named set of tracks.
 
     `start` and `end` are the first and last key of any track; before and after, values are

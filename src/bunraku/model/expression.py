@@ -5,13 +5,14 @@ One per VRM expression, one per PMX morph at the same index.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Float64, Int32, checked
+from bunraku.model.frozen import Frozen
 
 Override = Literal["none", "block", "blend"]
 Mode = Literal["toward", "multiply", "add"]
@@ -32,8 +33,8 @@ class MorphBind:
     weight: float = 1.0
 
 
-@dataclass(frozen=True, eq=False)
-class JointBind:
+@dataclass(frozen=True, eq=False, repr=False)
+class JointBind(Frozen):
     """Moves and turns a node in its parent's axes, before appends and IK (PMX bone morphs).
 
     Attributes:
@@ -54,8 +55,8 @@ class JointBind:
         object.__setattr__(self, "rotation", turn)
 
 
-@dataclass(frozen=True, eq=False)
-class UvBind:
+@dataclass(frozen=True, eq=False, repr=False)
+class UvBind(Frozen):
     """Shifts texture coordinates (PMX UV morphs).
 
     Attributes:
@@ -113,8 +114,8 @@ class GroupBind:
 Bind = MorphBind | JointBind | UvBind | MaterialBind | GroupBind
 
 
-@dataclass(frozen=True, eq=False)
-class Expression:
+@dataclass(frozen=True, eq=False, repr=False)
+class Expression(Frozen):
     """A named set of binds.
 
     Attributes:
@@ -130,7 +131,7 @@ class Expression:
     """
 
     name: str
-    binds: tuple[Bind, ...] = field(default=(), repr=False)
+    binds: tuple[Bind, ...] = ()
     preset: str | None = None
     binary: bool = False
     override_mouth: Override = "none"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from bunraku.errors import RigError
+from bunraku.model.frozen import Shown
 
 # Each bone with its parent; a parent that is missing gives way to its own (VRM 1.0, humanoid).
 _SIDES = {
@@ -59,8 +60,8 @@ REQUIRED = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class Humanoid:
+@dataclass(frozen=True, repr=False)
+class Humanoid(Shown):
     """Which node plays which bone.
 
     Attributes:
@@ -86,6 +87,9 @@ class Humanoid:
             names = [bone for bone, node in bones.items() if node == twice]
             raise RigError(f"humanoid: node {twice} plays {' and '.join(names)}")
         object.__setattr__(self, "bones", MappingProxyType(bones))
+
+    def __reduce__(self) -> tuple[type[Humanoid], tuple[dict[str, int]]]:
+        return Humanoid, (dict(self.bones),)  # a view of a mapping is not copied or pickled
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -11,13 +11,14 @@ import numpy.typing as npt
 
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Float64
+from bunraku.model.frozen import Shown
 
 Wrap = Literal["repeat", "mirror", "clamp"]
 Filter = Literal["linear", "nearest"]
 
 
-@dataclass(frozen=True)
-class Image:
+@dataclass(frozen=True, repr=False)
+class Image(Shown):
     """An encoded picture, exactly as the file holds it.
 
     Attributes:

@@ -9,13 +9,14 @@ import numpy as np
 
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Float64, Int32, checked, in_range
+from bunraku.model.frozen import Frozen
 
 Topology = Literal["triangles", "lines", "points"]
 CORNERS: dict[Topology, int] = {"triangles": 3, "lines": 2, "points": 1}
 
 
-@dataclass(frozen=True, eq=False)
-class MorphTarget:
+@dataclass(frozen=True, eq=False, repr=False)
+class MorphTarget(Frozen):
     """Sparse displacements of one vertex buffer: only the vertices that move are listed.
 
     Attributes:
@@ -45,8 +46,8 @@ class MorphTarget:
                 object.__setattr__(self, name, array)
 
 
-@dataclass(frozen=True, eq=False)
-class SphericalBlend:
+@dataclass(frozen=True, eq=False, repr=False)
+class SphericalBlend(Frozen):
     """Vertices that turn about a centre between two joints (MMD SDEF), and those centres.
 
     Attributes:
@@ -71,8 +72,8 @@ class SphericalBlend:
             object.__setattr__(self, name, array)
 
 
-@dataclass(frozen=True, eq=False)
-class Geometry:
+@dataclass(frozen=True, eq=False, repr=False)
+class Geometry(Frozen):
     """One vertex buffer.
 
     Attributes:
@@ -164,8 +165,8 @@ class Geometry:
         return len(self.positions)
 
 
-@dataclass(frozen=True, eq=False)
-class Part:
+@dataclass(frozen=True, eq=False, repr=False)
+class Part(Frozen):
     """Faces of one geometry that share a material.
 
     Attributes:
@@ -188,8 +189,8 @@ class Part:
         object.__setattr__(self, "faces", faces)
 
 
-@dataclass(frozen=True, eq=False)
-class Mesh:
+@dataclass(frozen=True, eq=False, repr=False)
+class Mesh(Frozen):
     """Geometries and the parts made of them.
 
     Attributes:

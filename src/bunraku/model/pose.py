@@ -8,13 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import RigError
-from bunraku.model.arrays import Float64, checked
+from bunraku.model.arrays import Float64, checked, frozen
+from bunraku.model.frozen import Frozen
 
 Bool = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False)
-class Pose:
+@dataclass(frozen=True, eq=False, repr=False)
+class Pose(Frozen):
     """Local transforms and morph weights for a batch of frames; F is 1 for a single moment.
 
     Attributes:
@@ -80,6 +81,9 @@ class Pose:
         """Number of frames F."""
         return len(self.translations)
 
+    def __repr__(self) -> str:
+        return f"Pose({self.frames} frames, {self.translations.shape[1]} nodes)"
+
     def __getitem__(self, frames: int | slice) -> Pose:
         """The pose of one frame or of a slice of frames, without copying."""
         if not isinstance(frames, slice):
@@ -104,6 +108,4 @@ def _switches(value: npt.ArrayLike, shape: tuple[int | None, ...], place: str) -
         raise RigError(
             f"{place}: expected bool of shape {shape}, found {array.dtype} {array.shape}"
         )
-    frozen = array.view()
-    frozen.flags.writeable = False
-    return frozen
+    return frozen(array)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
 from typing import Literal, get_args
 
 import numpy as np
 
 from bunraku.errors import RigError
-from bunraku.model.arrays import Float64, Int32, checked
+from bunraku.model.arrays import Float64, Int32, checked, frozen
+from bunraku.model.frozen import Frozen
 from bunraku.model.skeleton import Skeleton
 from bunraku.model.spring import Collider, Spring
 
@@ -37,8 +38,8 @@ class Append:
     local: bool = False
 
 
-@dataclass(frozen=True, eq=False)
-class FixedAxis:
+@dataclass(frozen=True, eq=False, repr=False)
+class FixedAxis(Frozen):
     """A node that turns about one axis of its own only.
 
     Attributes:
@@ -52,11 +53,11 @@ class FixedAxis:
     def __post_init__(self) -> None:
         axis = checked(self.axis, np.float64, (3,), f"fixed axis of node {self.node}")
         length = np.linalg.norm(axis)
-        object.__setattr__(self, "axis", axis / length if length > 0 else axis)
+        object.__setattr__(self, "axis", frozen(axis / length) if length > 0 else axis)
 
 
-@dataclass(frozen=True, eq=False)
-class IkLink:
+@dataclass(frozen=True, eq=False, repr=False)
+class IkLink(Frozen):
     """A node that a chain may turn.
 
     Attributes:
@@ -70,11 +71,11 @@ class IkLink:
     def __post_init__(self) -> None:
         if self.limits is not None:
             limits = checked(self.limits, np.float64, (2, 3), f"limits of IK link {self.node}")
-            object.__setattr__(self, "limits", np.sort(limits, axis=0))
+            object.__setattr__(self, "limits", frozen(np.sort(limits, axis=0)))
 
 
-@dataclass(frozen=True, eq=False)
-class IkChain:
+@dataclass(frozen=True, eq=False, repr=False)
+class IkChain(Frozen):
     """Turns links until an effector reaches a goal (cyclic coordinate descent).
 
     Attributes:
@@ -149,8 +150,8 @@ class RangeMap:
     output: float
 
 
-@dataclass(frozen=True, eq=False)
-class LookAt:
+@dataclass(frozen=True, eq=False, repr=False)
+class LookAt(Frozen):
     """How gaze becomes eyes or expressions.
 
     Attributes:
@@ -171,8 +172,8 @@ class LookAt:
         object.__setattr__(self, "offset", checked(self.offset, np.float64, (3,), "gaze.offset"))
 
 
-@dataclass(frozen=True, eq=False)
-class Rig:
+@dataclass(frozen=True, eq=False, repr=False)
+class Rig(Frozen):
     """Everything beside clips that moves nodes, and the order it runs in.
 
     MMD's rules (`layers` given): nodes are evaluated by (after physics, layer, index), each with
@@ -202,8 +203,8 @@ class Rig:
     chains: tuple[IkChain, ...] = ()
     constraints: tuple[Constraint, ...] = ()
     look_at: LookAt | None = None
-    springs: tuple[Spring, ...] = field(default=(), repr=False)
-    colliders: tuple[Collider, ...] = field(default=(), repr=False)
+    springs: tuple[Spring, ...] = ()
+    colliders: tuple[Collider, ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("appends", "fixed_axes", "chains", "constraints", "springs", "colliders"):
@@ -216,9 +217,8 @@ class Rig:
                 raise RigError(
                     f"rig.after_physics: expected shape {layers.shape}, found {late.shape}"
                 )
-            late.flags.writeable = False
             object.__setattr__(self, "layers", layers)
-            object.__setattr__(self, "after_physics", late)
+            object.__setattr__(self, "after_physics", frozen(late))
         for what, nodes in (
             ("appends", [append.node for append in self.appends]),
             ("fixed_axes", [axis.node for axis in self.fixed_axes]),

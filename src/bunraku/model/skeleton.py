@@ -8,10 +8,11 @@ import numpy as np
 
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float64, Int32, checked, in_range
+from bunraku.model.frozen import Frozen
 
 
-@dataclass(frozen=True, eq=False)
-class Skeleton:
+@dataclass(frozen=True, eq=False, repr=False)
+class Skeleton(Frozen):
     """The transform hierarchy: names, parents and rest transforms in file order.
 
     All nodes are here, joints or not, because every ancestor of a joint moves it
@@ -70,6 +71,9 @@ class Skeleton:
 
     def __len__(self) -> int:
         return len(self.names)
+
+    def __repr__(self) -> str:
+        return f"Skeleton({len(self)} nodes)"
 
     def index(self, name: str) -> int:
         """Index of the first node called `name`.

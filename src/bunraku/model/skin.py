@@ -8,10 +8,11 @@ import numpy as np
 
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float64, Int32, checked
+from bunraku.model.frozen import Frozen
 
 
-@dataclass(frozen=True, eq=False)
-class Skin:
+@dataclass(frozen=True, eq=False, repr=False)
+class Skin(Frozen):
     """Joints and inverse bind matrices.
 
     The inverse bind matrix of a joint takes a vertex from the mesh's space to the joint's, as

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
 
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float64, checked
+from bunraku.model.frozen import Frozen
 
 Shape = Literal["sphere", "capsule", "plane"]
 
 
-@dataclass(frozen=True, eq=False)
-class Collider:
+@dataclass(frozen=True, eq=False, repr=False)
+class Collider(Frozen):
     """A shape on a node that keeps tails out, or in.
 
     Attributes:
@@ -54,8 +55,8 @@ class Collider:
             raise RigError(f"{place}.radius: expected a finite number, found {self.radius}")
 
 
-@dataclass(frozen=True, eq=False)
-class SpringJoint:
+@dataclass(frozen=True, eq=False, repr=False)
+class SpringJoint(Frozen):
     """A node that turns so that its tail swings.
 
     Attributes:
@@ -88,8 +89,8 @@ class SpringJoint:
             raise RigError(f"{place}: expected finite numbers")
 
 
-@dataclass(frozen=True, eq=False)
-class Spring:
+@dataclass(frozen=True, eq=False, repr=False)
+class Spring(Frozen):
     """A chain of joints.
 
     Attributes:
@@ -101,7 +102,7 @@ class Spring:
 
     name: str
     joints: tuple[SpringJoint, ...]
-    colliders: tuple[int, ...] = field(default=())
+    colliders: tuple[int, ...] = ()
     center: int | None = None
 
     def __post_init__(self) -> None:

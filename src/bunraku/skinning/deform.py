@@ -12,6 +12,7 @@ import numpy.typing as npt
 from bunraku import _core
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, checked, regular
+from bunraku.model.frozen import Shown
 from bunraku.model.mesh import Geometry
 from bunraku.skinning.sdef import bend_special, special_vertices
 
@@ -26,8 +27,8 @@ _FLOAT32 = np.dtype(np.float32)  # an array's type is compared with it in a fift
 _rigs: WeakKeyDictionary[Geometry, _core.skinning.Rig] = WeakKeyDictionary()
 
 
-@dataclass(frozen=True, eq=False)
-class Deformed:
+@dataclass(frozen=True, eq=False, repr=False)
+class Deformed(Shown):
     """One vertex buffer, bent.
 
     Attributes:

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from bunraku.errors import Note, RigError
 from bunraku.model import Character, Clip, Pose
 from bunraku.model.arrays import Float32, Float64, Int32
+from bunraku.model.frozen import Shown
 from bunraku.motion import bind, sample
 from bunraku.physics import swung
 from bunraku.posing import evaluate, node_palette, palette
@@ -26,8 +27,8 @@ from bunraku.stage.trees import bent_tree, geometry_of, tree_over
 __all__ = ["Deformation", "Range", "Stage"]
 
 
-@dataclass(frozen=True, eq=False)
-class Deformation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Deformation(Shown):
     """World-space geometry at some moments, and how it came about.
 
     Attributes:
