@@ -13,6 +13,7 @@ from bunraku.errors import RigError
 Float64 = npt.NDArray[np.float64]
 Float32 = npt.NDArray[np.float32]
 Int32 = npt.NDArray[np.int32]
+Bool = npt.NDArray[np.bool_]
 
 
 def checked(

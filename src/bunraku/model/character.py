@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from bunraku.errors import Note, RigError
 from bunraku.model.arrays import Float64, Int32, checked, in_range
@@ -41,6 +43,17 @@ class Attachment(Frozen):
     morph_weights: Float64 | None = None
     visible: bool = True
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            node: int,
+            mesh: int,
+            skin: int | None = None,
+            morph_weights: npt.ArrayLike | None = None,
+            visible: bool = True,
+        ) -> None: ...
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scene(Frozen):
@@ -48,6 +61,14 @@ class Scene(Frozen):
 
     roots: Int32
     name: str = ""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            roots: npt.ArrayLike,
+            name: str = "",
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(
@@ -100,6 +121,28 @@ class Character(Frozen):
     name: str = ""
     notes: tuple[Note, ...] = ()
     document: object | None = field(default=None, repr=False)
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            skeleton: Skeleton,
+            meshes: Iterable[Mesh] = (),
+            skins: Iterable[Skin] = (),
+            attachments: Iterable[Attachment] = (),
+            materials: Iterable[Material] = (),
+            images: Iterable[Image] = (),
+            scenes: Iterable[Scene] | None = None,
+            default_scene: int | None = 0,
+            clips: Iterable[Clip] = (),
+            expressions: Iterable[Expression] = (),
+            rig: Rig | None = None,
+            humanoid: Humanoid | None = None,
+            facing: Literal["+Z", "-Z"] = "+Z",
+            name: str = "",
+            notes: Iterable[Note] = (),
+            document: object | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         if self.scenes is None:

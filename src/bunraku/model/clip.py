@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import Note, RigError
-from bunraku.model.arrays import Float64, checked
+from bunraku.model.arrays import Float32, Float64, checked
 from bunraku.model.frozen import Frozen
 
 Path = Literal["translation", "rotation", "scale", "weights", "expression", "ik", "visible"]
@@ -58,10 +59,23 @@ class Track(Frozen):
     target: int | str
     path: Path
     times: Float64
-    values: npt.NDArray[np.float32]
+    values: Float32
     interpolation: Interpolation = "LINEAR"
-    curves: npt.NDArray[np.float32] | None = None
+    curves: Float32 | None = None
     relative: bool = False
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            target: int | str,
+            path: Path,
+            times: npt.ArrayLike,
+            values: npt.ArrayLike,
+            interpolation: Interpolation = "LINEAR",
+            curves: npt.ArrayLike | None = None,
+            relative: bool = False,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         place = f"track {self.target!r} {self.path}"
@@ -134,6 +148,16 @@ class Clip(Frozen):
     tracks: tuple[Track, ...]
     notes: tuple[Note, ...] = ()
     document: object | None = field(default=None, repr=False)
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            name: str,
+            tracks: Iterable[Track],
+            notes: Iterable[Note] = (),
+            document: object | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tracks", tuple(self.tracks))

@@ -5,10 +5,12 @@ One per VRM expression, one per PMX morph at the same index.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Float64, Int32, checked
@@ -47,6 +49,15 @@ class JointBind(Frozen):
     translation: Float64
     rotation: Float64
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            node: int,
+            translation: npt.ArrayLike,
+            rotation: npt.ArrayLike,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         place = f"joint bind of node {self.node}"
         move = checked(self.translation, np.float64, (3,), f"{place}.translation")
@@ -71,6 +82,17 @@ class UvBind(Frozen):
     uv_set: int
     indices: Int32
     offsets: Float32
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            mesh: int,
+            geometry: int,
+            uv_set: int,
+            indices: npt.ArrayLike,
+            offsets: npt.ArrayLike,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         indices = checked(self.indices, np.int32, (None,), "uv bind.indices")
@@ -98,7 +120,18 @@ class MaterialBind:
     value: tuple[float, ...]
     mode: Mode = "toward"
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            material: int | None,
+            property: str,
+            value: Iterable[float],
+            mode: Mode = "toward",
+        ) -> None: ...
+
     def __post_init__(self) -> None:
+        object.__setattr__(self, "value", tuple(self.value))
         if self.mode not in get_args(Mode):
             raise RigError(f"material bind: expected {get_args(Mode)}, found {self.mode!r}")
 
@@ -137,6 +170,19 @@ class Expression(Frozen):
     override_mouth: Override = "none"
     override_blink: Override = "none"
     override_look: Override = "none"
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            name: str,
+            binds: Iterable[Bind] = (),
+            preset: str | None = None,
+            binary: bool = False,
+            override_mouth: Override = "none",
+            override_blink: Override = "none",
+            override_look: Override = "none",
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "binds", tuple(self.binds))

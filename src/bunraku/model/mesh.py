@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Float64, Int32, checked, in_range
@@ -34,6 +36,16 @@ class MorphTarget(Frozen):
     normals: Float32 | None = None
     tangents: Float32 | None = None
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            indices: npt.ArrayLike,
+            positions: npt.ArrayLike | None = None,
+            normals: npt.ArrayLike | None = None,
+            tangents: npt.ArrayLike | None = None,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         indices = checked(self.indices, np.int32, (None,), "morph.indices")
         if indices.size and (indices[0] < 0 or (np.diff(indices) <= 0).any()):
@@ -61,6 +73,16 @@ class SphericalBlend(Frozen):
     centers: Float32
     first: Float32
     second: Float32
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            indices: npt.ArrayLike,
+            centers: npt.ArrayLike,
+            first: npt.ArrayLike,
+            second: npt.ArrayLike,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         indices = checked(self.indices, np.int32, (None,), "spherical.indices")
@@ -108,6 +130,22 @@ class Geometry(Frozen):
     morphs: tuple[MorphTarget, ...] = ()
     spherical: SphericalBlend | None = None
     dual: Int32 | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            positions: npt.ArrayLike,
+            normals: npt.ArrayLike | None = None,
+            tangents: npt.ArrayLike | None = None,
+            uvs: Iterable[npt.ArrayLike] = (),
+            colors: Iterable[npt.ArrayLike] = (),
+            joints: npt.ArrayLike | None = None,
+            weights: npt.ArrayLike | None = None,
+            morphs: Iterable[MorphTarget] = (),
+            spherical: SphericalBlend | None = None,
+            dual: npt.ArrayLike | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         positions = checked(self.positions, np.float32, (None, 3), "geometry.positions")
@@ -182,6 +220,16 @@ class Part(Frozen):
     material: int | None = None
     topology: Topology = "triangles"
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            geometry: int,
+            faces: npt.ArrayLike,
+            material: int | None = None,
+            topology: Topology = "triangles",
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         if self.topology not in CORNERS:
             raise RigError(f"part.topology: expected {list(CORNERS)}, found {self.topology!r}")
@@ -211,6 +259,17 @@ class Mesh(Frozen):
     parts: tuple[Part, ...]
     morph_names: tuple[str, ...] = ()
     morph_weights: Float64 = None  # type: ignore[assignment]
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            name: str,
+            geometries: Iterable[Geometry],
+            parts: Iterable[Part],
+            morph_names: Iterable[str] = (),
+            morph_weights: npt.ArrayLike | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         place = f"mesh {self.name!r}"

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import RigError
-from bunraku.model.arrays import Float64, checked, frozen
+from bunraku.model.arrays import Bool, Float64, checked, frozen
 from bunraku.model.frozen import Frozen
-
-Bool = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,6 +44,19 @@ class Pose(Frozen):
     expressions: Float64 = None  # type: ignore[assignment]
     ik: Bool = None  # type: ignore[assignment]
     visible: Bool = None  # type: ignore[assignment]
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            translations: npt.ArrayLike,
+            rotations: npt.ArrayLike,
+            scales: npt.ArrayLike,
+            morph_weights: Iterable[npt.ArrayLike] = (),
+            expressions: npt.ArrayLike | None = None,
+            ik: npt.ArrayLike | None = None,
+            visible: npt.ArrayLike | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         translations = checked(self.translations, np.float64, (None, None, 3), "pose.translations")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from bunraku.errors import RigError
-from bunraku.model.arrays import Float64, Int32, checked, frozen
+from bunraku.model.arrays import Bool, Float64, Int32, checked, frozen
 from bunraku.model.frozen import Frozen
 from bunraku.model.skeleton import Skeleton
 from bunraku.model.spring import Collider, Spring
@@ -50,6 +51,14 @@ class FixedAxis(Frozen):
     node: int
     axis: Float64
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            node: int,
+            axis: npt.ArrayLike,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         axis = checked(self.axis, np.float64, (3,), f"fixed axis of node {self.node}")
         length = np.linalg.norm(axis)
@@ -67,6 +76,14 @@ class IkLink(Frozen):
 
     node: int
     limits: Float64 | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            node: int,
+            limits: npt.ArrayLike | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         if self.limits is not None:
@@ -91,6 +108,17 @@ class IkChain(Frozen):
     links: tuple[IkLink, ...]
     loops: int
     step: float
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            goal: int,
+            effector: int,
+            links: Iterable[IkLink],
+            loops: int,
+            step: float,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "links", tuple(self.links))
@@ -168,6 +196,18 @@ class LookAt(Frozen):
     down: RangeMap
     up: RangeMap
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            kind: Literal["bone", "expression"],
+            offset: npt.ArrayLike,
+            inner: RangeMap,
+            outer: RangeMap,
+            down: RangeMap,
+            up: RangeMap,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         object.__setattr__(self, "offset", checked(self.offset, np.float64, (3,), "gaze.offset"))
 
@@ -197,7 +237,7 @@ class Rig(Frozen):
     """
 
     layers: Int32 | None = None
-    after_physics: np.ndarray[tuple[int], np.dtype[np.bool_]] | None = None
+    after_physics: Bool | None = None
     appends: tuple[Append, ...] = ()
     fixed_axes: tuple[FixedAxis, ...] = ()
     chains: tuple[IkChain, ...] = ()
@@ -205,6 +245,21 @@ class Rig(Frozen):
     look_at: LookAt | None = None
     springs: tuple[Spring, ...] = ()
     colliders: tuple[Collider, ...] = ()
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            layers: npt.ArrayLike | None = None,
+            after_physics: npt.ArrayLike | None = None,
+            appends: Iterable[Append] = (),
+            fixed_axes: Iterable[FixedAxis] = (),
+            chains: Iterable[IkChain] = (),
+            constraints: Iterable[Constraint] = (),
+            look_at: LookAt | None = None,
+            springs: Iterable[Spring] = (),
+            colliders: Iterable[Collider] = (),
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         for name in ("appends", "fixed_axes", "chains", "constraints", "springs", "colliders"):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float64, Int32, checked, in_range
@@ -43,6 +46,17 @@ class Skeleton(Frozen):
     rotations: Float64 = None  # type: ignore[assignment]
     scales: Float64 = None  # type: ignore[assignment]
     order: Int32 = field(init=False)
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            names: Iterable[str],
+            parents: npt.ArrayLike,
+            translations: npt.ArrayLike | None = None,
+            rotations: npt.ArrayLike | None = None,
+            scales: npt.ArrayLike | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         names = tuple(self.names)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float64, Int32, checked
@@ -35,6 +37,15 @@ class Skin(Frozen):
     joints: Int32
     inverse_bind_matrices: Float64 = None  # type: ignore[assignment]
     name: str = ""
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            joints: npt.ArrayLike,
+            inverse_bind_matrices: npt.ArrayLike | None = None,
+            name: str = "",
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         place = f"skin {self.name!r}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float64, checked
@@ -35,6 +37,19 @@ class Collider(Frozen):
     tail: Float64 | None = None
     normal: Float64 | None = None
     inside: bool = False
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            node: int,
+            shape: Shape,
+            offset: npt.ArrayLike,
+            radius: float = 0.0,
+            tail: npt.ArrayLike | None = None,
+            normal: npt.ArrayLike | None = None,
+            inside: bool = False,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         place = f"collider on node {self.node}"
@@ -78,6 +93,20 @@ class SpringJoint(Frozen):
     drag: float = 0.5
     hit_radius: float = 0.0
 
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            node: int,
+            child: int | None = None,
+            tail: npt.ArrayLike | None = None,
+            stiffness: float = 1.0,
+            gravity_power: float = 0.0,
+            gravity_direction: tuple[float, float, float] = (0.0, -1.0, 0.0),
+            drag: float = 0.5,
+            hit_radius: float = 0.0,
+        ) -> None: ...
+
     def __post_init__(self) -> None:
         place = f"spring joint of node {self.node}"
         if (self.child is None) == (self.tail is None):
@@ -104,6 +133,16 @@ class Spring(Frozen):
     joints: tuple[SpringJoint, ...]
     colliders: tuple[int, ...] = ()
     center: int | None = None
+
+    if TYPE_CHECKING:
+
+        def __init__(
+            self,
+            name: str,
+            joints: Iterable[SpringJoint],
+            colliders: Iterable[int] = (),
+            center: int | None = None,
+        ) -> None: ...
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", tuple(self.joints))

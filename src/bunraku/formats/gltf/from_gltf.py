@@ -220,7 +220,7 @@ def _skin(reader: AccessorReader, index: int, context: Context) -> Skin:
             )
             context.note("inverse-bind-last-row", ("skins", index), message)
             matrices[:, 3] = [0, 0, 0, 1]
-    return Skin(joints, matrices, skin.get("name", ""))  # type: ignore[arg-type]
+    return Skin(joints, matrices, skin.get("name", ""))
 
 
 def _attachments(tree: Tree, context: Context) -> tuple[Attachment, ...]:

@@ -101,7 +101,7 @@ def read_look_at(extension: Fields, old: bool) -> LookAt | None:
         kind = fields.choice("type", ("bone", "expression"), "bone")
         offset = cast(tuple[float, float, float], fields.vector("offsetFromHeadBone", (0, 0.06, 0)))
     maps = {name: _range_map(fields, keys[old], kind, old) for name, keys in RANGE_MAPS.items()}
-    return LookAt(cast(Literal["bone", "expression"], kind), offset, **maps)  # type: ignore[arg-type]
+    return LookAt(cast(Literal["bone", "expression"], kind), offset, **maps)
 
 
 def _range_map(fields: Fields, key: str, kind: str, old: bool) -> RangeMap:
