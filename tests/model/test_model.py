@@ -13,6 +13,7 @@ from bunraku.model import (
     Character,
     Clip,
     Geometry,
+    JointBind,
     Material,
     Mesh,
     MorphTarget,
@@ -70,7 +71,7 @@ INVALID = [
     ("morph beyond", lambda: Geometry(TRIANGLE, morphs=(MorphTarget([3]),)), "vertex 3"),
     ("face beyond", lambda: Mesh("m", (Geometry(TRIANGLE),), (Part(0, [[0, 1, 3]]),)), "vertex 3"),
     ("face negative", lambda: Mesh("m", (Geometry(TRIANGLE),), (Part(0, [[0, 1, -1]]),)), "-1"),
-    ("no such geometry", lambda: Mesh("m", (), FACE), "geometry: 0, but there are 0"),
+    ("no such geometry", lambda: Mesh("m", (), FACE), "geometry 0, but there are 0"),
     ("morphs uneven", lambda: Mesh("m", (Geometry(TRIANGLE),), (), ("smile",)), "1 morph"),
     ("topology", lambda: Part(0, [[0, 1, 2]], topology="quads"), "quads"),
     ("ibm last row", lambda: Skin([0], [np.ones((4, 4))]), "last row"),
@@ -81,6 +82,15 @@ INVALID = [
     ("path", lambda: Track(0, "colour", [0], [[1]]), "colour"),
     ("cubic flat", lambda: Track(0, "scale", [0], [[1, 1, 1]], "CUBICSPLINE"), "shape"),
     ("interpolation", lambda: Track(0, "scale", [0], [[1, 1, 1]], "BOUNCE"), "BOUNCE"),
+    ("joint bind", lambda: JointBind(0, [0, 0, 0], [0, 0, 0, 2]), "unit quaternion.*length 2"),
+    ("node half", lambda: one_node(meshes=[mesh()], attachments=[Attachment(0.5, 0)]), "a node, f"),
+    ("node by name", lambda: one_node(attachments=[Attachment("root", 0)]), "found 'root'"),
+    ("node as a switch", lambda: one_node(attachments=[Attachment(False, 0)]), "found False"),
+    ("children", lambda: Skeleton(("a",), [-1]).children(99), "skeleton: node 99, but there are 1"),
+    ("children below -1", lambda: Skeleton(("a",), [-1]).children(-2), "node -2"),
+    ("children of a name", lambda: Skeleton(("a",), [-1]).children("b"), "no node is called 'b'"),
+    ("clip by number", lambda: one_node().clip(np.int64(0)), "no clip .*; there are: none"),
+    ("clip by truth", lambda: one_node(clips=[Clip("c", ())]).clip(False), "no clip False"),
     ("pose", lambda: Pose(np.zeros((1, 2, 3)), np.zeros((1, 1, 4)), np.ones((1, 2, 3))), "shape"),
     ("skin beyond", lambda: one_node(skins=(Skin([1]),)), r"skins\[0\].joints\[0\]: node 1"),
     ("mesh beyond", lambda: one_node(attachments=(Attachment(0, 0),)), "mesh 0, but there are 0"),
@@ -99,7 +109,7 @@ INVALID = [
         "already shows",
     ),
     ("scene root beyond", lambda: one_node(scenes=(Scene([4]),)), "node 4"),
-    ("default scene", lambda: one_node(default_scene=2), "default_scene: 2"),
+    ("default scene", lambda: one_node(default_scene=2), "default_scene: scene 2"),
     (
         "scene root with a parent",
         lambda: Character(Skeleton(("a", "b"), [-1, 0]), scenes=(Scene([1]),)),
@@ -173,11 +183,21 @@ def test_a_clip_spans_its_tracks() -> None:
     assert repr(clip) == "Clip('grow', 2 tracks, 0.5…3 s)"
 
 
-def test_pose_frames_can_be_sliced() -> None:
-    pose = Pose(np.zeros((5, 1, 3)), np.tile([0, 0, 0, 1.0], (5, 1, 1)), np.ones((5, 1, 3)))
-    assert (pose[2].frames, pose[-1].frames, pose[1:4].frames) == (1, 1, 3)
-    with pytest.raises(RigError, match="frame 5"):
-        pose[5]
+def test_numbers_of_numpy_are_numbers() -> None:
+    skeleton = Skeleton(("a", "b"), [-1, 0])
+    zero, one = np.int64(0), np.uint8(1)
+    assert skeleton.children(zero).tolist() == skeleton.children("a").tolist() == [1]
+    assert skeleton.children(np.int32(-1)).tolist() == [0]
+    assert (skeleton.index(one), type(skeleton.index(one))) == (1, int)
+    clips = [Clip("x", ()), Clip("y", ())]
+    attached = Attachment(one, zero)
+    character = Character(skeleton, [mesh()], attachments=[attached], clips=clips)
+    assert character.clip(one) is clips[1]
+
+
+def test_differences_of_numbers_are_by_value() -> None:
+    assert differences(np.array([0.0, np.nan]), np.array([-0.0, np.nan])) == []
+    assert differences(np.zeros(1), np.zeros(1, np.float32)) == [""]
 
 
 def test_differences_name_the_place() -> None:

@@ -55,6 +55,8 @@ INVALID = [
     (joint_mask, (SKELETON, "tail"), {}, "no node is called 'tail'"),
     (joint_mask, (SKELETON, [0, 4]), {}, "node 4, but there are 4"),
     (joint_mask, (SKELETON, -1), {}, "node -1"),
+    (joint_mask, (SKELETON, True), {}, "expected the index of a node, found True"),
+    (joint_mask, (SKELETON, [1.5]), {}, "expected the index of a node, found 1.5"),
 ]
 
 
@@ -141,6 +143,8 @@ def test_masks_reach_below_their_roots_in_any_file_order():
     assert joint_mask(backwards, "arm").tolist() == [True, True, True, False, False]
     assert joint_mask(backwards, ["hand", 4]).tolist() == [True, True, False, False, True]
     assert joint_mask(backwards, []).tolist() == [False] * 5
+    assert joint_mask(backwards, np.int64(4)).tolist() == [False] * 4 + [True]
+    assert joint_mask(backwards, np.array([4])).tolist() == [False] * 4 + [True]
 
 
 # ---------------------------------------------------------------- properties

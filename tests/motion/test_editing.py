@@ -6,7 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bunraku.errors import RigError
-from bunraku.model import Attachment, Character, Geometry, Mesh, MorphTarget, Pose, Skeleton
+from bunraku.model import (
+    Attachment,
+    Character,
+    Geometry,
+    Mesh,
+    MorphTarget,
+    Pose,
+    Skeleton,
+    differences,
+)
 from bunraku.motion import bind, clip_from_pose, sample
 from bunraku.rotation import quaternion
 
@@ -48,6 +57,7 @@ INVALID = [
     ((STILL, [0, np.nan], puppet(), "c"), {}, r"times\[1\]"),
     ((STILL, [1, 1], puppet(), "c"), {}, r"times\[1\]: expected strictly increasing"),
     ((STILL, [0, 1], puppet(), "c"), {"nodes": [3]}, r"nodes\[0\]: node 3, but there are 3"),
+    ((STILL, [0, 1], puppet(), "c"), {"nodes": [True]}, r"nodes: expected a mask of shape \(3,\)"),
 ]
 
 
@@ -126,3 +136,13 @@ def test_a_clip_plays_the_pose_it_was_made_of(seed, frames):
     np.testing.assert_array_equal(again.morph_weights[0], pose.morph_weights[0].astype("f4"))
     off = quaternion.angle_between(again.rotations, pose.rotations)
     np.testing.assert_allclose(off, 0, atol=3e-7)
+
+
+def test_nodes_are_chosen_by_mask_or_index() -> None:
+    moved = Pose(STILL.translations + 1, STILL.rotations, STILL.scales, STILL.morph_weights)
+    by_mask, by_index = (
+        clip_from_pose(moved, [0, 1], puppet(), "c", nodes=nodes)
+        for nodes in (np.array([True, False, True]), [0, 2])
+    )
+    assert [track.target for track in by_mask.tracks] == [0, 2]
+    assert differences(by_mask, by_index) == []

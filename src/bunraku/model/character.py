@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import Note, RigError
-from bunraku.model.arrays import Float64, Int32, checked, in_range
+from bunraku.model.arrays import Float64, Int32, checked, in_range, index, whole
 from bunraku.model.clip import Clip
 from bunraku.model.expression import Expression, GroupBind, JointBind, MaterialBind, MorphBind
 from bunraku.model.frozen import Frozen
@@ -206,8 +206,9 @@ class Character(Frozen):
             in_range(skin.joints, len(self.skeleton), f"skins[{i}].joints", "node")
 
     def _check_scenes(self) -> None:
-        _index(self.default_scene if self.scenes else None, len(self.scenes), "default_scene", "")
-        if not self.scenes:
+        if self.scenes:
+            _index(self.default_scene, len(self.scenes), "default_scene", "scene")
+        else:
             object.__setattr__(self, "default_scene", None)
         for i, scene in enumerate(self.scenes):
             in_range(scene.roots, len(self.skeleton), f"scenes[{i}].roots", "node")
@@ -254,7 +255,7 @@ class Character(Frozen):
 
     def rest_pose(self) -> Pose:
         """The pose the file describes without any motion, as a single frame."""
-        return Pose(
+        return Pose.of_unit(
             self.skeleton.translations[None],
             self.skeleton.rotations[None],
             self.skeleton.scales[None],
@@ -264,28 +265,26 @@ class Character(Frozen):
             ),
             np.zeros((1, len(self.expressions))),
             np.ones((1, len(self.rig.chains) if self.rig is not None else 0), bool),
+            np.ones(1, bool),
         )
 
-    def clip(self, name: str | int) -> Clip:
+    def clip(self, name: str | SupportsIndex) -> Clip:
         """The clip of that name or index.
 
         Raises:
             RigError: there is none; the message lists those there are.
         """
-        if isinstance(name, int):
-            if 0 <= name < len(self.clips):
-                return self.clips[name]
-        else:
-            for clip in self.clips:
-                if clip.name == name:
-                    return clip
+        number = whole(name)
+        for i, clip in enumerate(self.clips):
+            if i == number or clip.name == name:
+                return clip
         known = ", ".join(repr(clip.name) for clip in self.clips) or "none"
-        raise RigError(f"no clip {name!r}; there are: {known}")
+        raise RigError(f"no clip {name!r:.60}; there are: {known}")
 
 
 def _index(value: int | None, count: int, place: str, what: str) -> None:
-    if value is not None and not 0 <= value < count:
-        raise RigError(f"{place}: {what} {value}, but there are {count}".replace("  ", " "))
+    if value is not None:
+        index(value, count, place, what)
 
 
 def _check_slots(mesh: Mesh, skin: Skin, place: str) -> None:

@@ -13,7 +13,7 @@ def differences(
 ) -> list[str]:
     """List the places where two values of the model differ; empty when they are equal.
 
-    Arrays are equal when dtype, shape and every bit of every number agree (NaN equals NaN).
+    Arrays are equal when dtype, shape and all numbers are (NaN equals NaN, and 0 equals −0).
     Fields named in `ignore` are passed over at any depth.
 
     >>> from bunraku.model import Skin

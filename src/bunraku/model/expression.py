@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import RigError
-from bunraku.model.arrays import Float32, Float64, Int32, checked
+from bunraku.model.arrays import Float32, Float64, Int32, checked, unit_quaternions
 from bunraku.model.frozen import Frozen
 
 Override = Literal["none", "block", "blend"]
@@ -61,7 +61,7 @@ class JointBind(Frozen):
     def __post_init__(self) -> None:
         place = f"joint bind of node {self.node}"
         move = checked(self.translation, np.float64, (3,), f"{place}.translation")
-        turn = checked(self.rotation, np.float64, (4,), f"{place}.rotation")
+        turn = unit_quaternions(self.rotation, (4,), f"{place}.rotation")
         object.__setattr__(self, "translation", move)
         object.__setattr__(self, "rotation", turn)
 

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import RigError
-from bunraku.model.arrays import Float32, Float64, Int32, checked, in_range
+from bunraku.model.arrays import Float32, Float64, Int32, checked, in_range, index
 from bunraku.model.frozen import Frozen
 
 Topology = Literal["triangles", "lines", "points"]
@@ -291,12 +291,10 @@ class Mesh(Frozen):
                     f"found {len(geometry.morphs)}"
                 )
         for i, part in enumerate(self.parts):
-            if not 0 <= part.geometry < len(self.geometries):
-                raise RigError(
-                    f"{place}.parts[{i}].geometry: {part.geometry}, "
-                    f"but there are {len(self.geometries)}"
-                )
-            count = self.geometries[part.geometry].vertex_count
+            at = f"{place}.parts[{i}].geometry"
+            count = self.geometries[
+                index(part.geometry, len(self.geometries), at, "geometry")
+            ].vertex_count
             in_range(part.faces, count, f"{place}.parts[{i}].faces", "vertex")
 
     @property

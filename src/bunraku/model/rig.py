@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import RigError
-from bunraku.model.arrays import Bool, Float64, Int32, checked, frozen
+from bunraku.model.arrays import Bool, Float64, Int32, checked, frozen, index
 from bunraku.model.frozen import Frozen
 from bunraku.model.skeleton import Skeleton
 from bunraku.model.spring import Collider, Spring
@@ -284,11 +284,7 @@ class Rig(Frozen):
                 raise RigError(f"rig.{what}: node {min(twice)} has more than one")
         for i, spring in enumerate(self.springs):
             for collider in spring.colliders:
-                if not 0 <= collider < len(self.colliders):
-                    raise RigError(
-                        f"rig.springs[{i}]: collider {collider}, "
-                        f"but there are {len(self.colliders)}"
-                    )
+                index(collider, len(self.colliders), f"rig.springs[{i}]", "collider")
 
     def nodes(self) -> Iterator[tuple[str, int]]:
         """Every node that the rig names, with the place where it does."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import RigError
-from bunraku.model.arrays import Float64, Int32, checked, in_range
+from bunraku.model.arrays import Float64, Int32, checked, in_range, index, unit_quaternions, whole
 from bunraku.model.frozen import Frozen
 
 
@@ -89,43 +89,27 @@ class Skeleton(Frozen):
     def __repr__(self) -> str:
         return f"Skeleton({len(self)} nodes)"
 
-    def index(self, name: str) -> int:
-        """Index of the first node called `name`.
+    def index(self, node: str | SupportsIndex) -> int:
+        """Index of the first node of that name; an index is handed back.
 
         Raises:
-            RigError: no node has that name.
+            RigError: there is no such node.
         """
+        if not isinstance(node, str):
+            return index(node, len(self), "skeleton", "node")
         try:
-            return self.names.index(name)
+            return self.names.index(node)
         except ValueError:
-            raise RigError(f"skeleton: no node is called {name!r}") from None
+            raise RigError(f"skeleton: no node is called {node!r}") from None
 
-    def children(self, node: int) -> Int32:
-        """Indices of the nodes whose parent is `node` (-1 for the roots), in file order."""
-        return np.flatnonzero(self.parents == node).astype(np.int32)
+    def children(self, node: str | SupportsIndex) -> Int32:
+        """Indices of the nodes whose parent is `node` (-1 for the roots), in file order.
 
-
-def unit_quaternions(rotations: object, shape: tuple[int | None, ...], place: str) -> Float64:
-    """Check quaternions (x, y, z, w) for unit length within 1e-3 and normalise them exactly.
-
-    Files hold float32 or 16-bit quaternions, so a small deviation is ordinary; a larger one
-    means that something else was handed over. Lengths already within 1e-9 are left alone:
-    numbers that came from a file go back to it unchanged.
-    """
-    array = checked(rotations, np.float64, shape, place)  # type: ignore[arg-type]
-    lengths = np.linalg.norm(array, axis=-1, keepdims=True)
-    off = np.abs(lengths[..., 0] - 1)
-    if array.size and off.max() > 1e-3:
-        at = [int(i) for i in np.unravel_index(np.argmax(off), off.shape)]
-        raise RigError(
-            f"{place}{at}: expected a unit quaternion (x, y, z, w), "
-            f"found length {lengths[tuple(at)][0]:.6g}"
-        )
-    if not array.size or off.max() <= 1e-9:
-        return array
-    return checked(
-        np.where(off[..., None] > 1e-9, array / lengths, array), np.float64, shape, place
-    )
+        Raises:
+            RigError: there is no such node.
+        """
+        parent = -1 if whole(node) == -1 else self.index(node)
+        return np.flatnonzero(self.parents == parent).astype(np.int32)
 
 
 def evaluation_order(parents: Int32, names: tuple[str, ...]) -> Int32:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TypeAlias, TypeVar
+from typing import SupportsIndex, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +11,10 @@ import numpy.typing as npt
 from bunraku.errors import RigError
 from bunraku.model import Pose, Skeleton
 from bunraku.model.arrays import Float64, checked, in_range
+from bunraku.model.pose import Values, difference_of, widened
 from bunraku.rotation import quaternion, slerp
 
 Joints: TypeAlias = npt.ArrayLike | None
-Values = TypeVar("Values", Float64, npt.NDArray[np.bool_])
 
 
 def blend(a: Pose, b: Pose, amount: npt.ArrayLike, *, joints: Joints = None) -> Pose:
@@ -44,7 +44,7 @@ def blend(a: Pose, b: Pose, amount: npt.ArrayLike, *, joints: Joints = None) -> 
     share, morph_share = _shares(a, b, amount, joints, "blend", (0.0, 1.0))
     u = share[..., None]
     turned = slerp(a.rotations, b.rotations, share)
-    return Pose(
+    return Pose.of_unit(
         _mix(a.translations, b.translations, u),
         np.where(u == 0, a.rotations, np.where(u == 1, b.rotations, turned)),
         _mix(a.scales, b.scales, u),
@@ -78,7 +78,7 @@ def additive(pose: Pose, reference: Pose) -> Pose:
     """
     frames = _frames(pose, reference, "additive")
     turned = quaternion.multiply(quaternion.conjugate(reference.rotations), pose.rotations)
-    return Pose(
+    return Pose.of_unit(
         pose.translations - reference.translations,
         turned.astype(np.float64, copy=False),
         pose.scales - reference.scales,
@@ -115,7 +115,7 @@ def add(
     turn = slerp(quaternion.identity(), difference.rotations, share)
     expressions, changes = _filled(base.expressions, difference.expressions, 0.0)
     translations = base.translations + u * difference.translations
-    return Pose(
+    return Pose.of_unit(
         translations,
         np.where(u == 0, base.rotations, quaternion.multiply(base.rotations, turn)),
         base.scales + u * difference.scales,
@@ -129,7 +129,9 @@ def add(
     )
 
 
-def joint_mask(skeleton: Skeleton, roots: int | str | Iterable[int | str]) -> npt.NDArray[np.bool_]:
+def joint_mask(
+    skeleton: Skeleton, roots: str | SupportsIndex | Iterable[str | SupportsIndex]
+) -> npt.NDArray[np.bool_]:
     """Return (N,) bool: the nodes named by `roots` and everything below them.
 
     Multiply by a number for a partial share: ``blend(a, b, 1, joints=0.3 * mask)``.
@@ -144,11 +146,10 @@ def joint_mask(skeleton: Skeleton, roots: int | str | Iterable[int | str]) -> np
     array([False,  True,  True, False])
     """
     mask = np.zeros(len(skeleton), bool)
-    for root in [roots] if isinstance(roots, int | str) else roots:
-        node = skeleton.index(root) if isinstance(root, str) else int(root)
-        if not 0 <= node < len(skeleton):
-            raise RigError(f"roots: node {node}, but there are {len(skeleton)}")
-        mask[node] = True
+    if isinstance(roots, str) or not isinstance(roots, Iterable):
+        roots = [roots]
+    for root in roots:
+        mask[skeleton.index(root)] = True
     for node in skeleton.order:
         parent = skeleton.parents[node]
         mask[node] |= parent >= 0 and mask[parent]
@@ -161,12 +162,9 @@ def _mix(a: Float64, b: Float64, u: Float64) -> Float64:
 
 
 def _filled(a: Values, b: Values, unsaid: float) -> tuple[Values, Values]:
-    """Both as wide as the wider one; a width of 0 says nothing (see `Pose`)."""
+    """Both as wide as the wider one."""
     width = max(a.shape[1], b.shape[1])
-    return tuple(  # type: ignore[return-value]
-        each if each.shape[1] else np.full((len(each), width), unsaid, each.dtype)
-        for each in (a, b)
-    )
+    return widened(a, width, unsaid), widened(b, width, unsaid)
 
 
 def _shares(
@@ -196,23 +194,9 @@ def _shares(
 
 def _frames(a: Pose, b: Pose, place: str) -> int:
     """Frames of the result, once it is known that both poses are of the same character."""
-    nodes, others = a.translations.shape[1], b.translations.shape[1]
-    if nodes != others:
-        raise RigError(
-            f"{place}: expected poses of one character, found {nodes} and {others} nodes"
-        )
-    widths, other_widths = ([each.shape[1] for each in pose.morph_weights] for pose in (a, b))
-    if widths != other_widths:
-        raise RigError(
-            f"{place}: expected poses of one character, "
-            f"found morph weights of widths {widths} and {other_widths}"
-        )
-    for name in ("expressions", "ik"):
-        counts = {getattr(pose, name).shape[1] for pose in (a, b)} - {0}
-        if len(counts) > 1:
-            raise RigError(
-                f"{place}: expected poses of one character, found {name} of widths {sorted(counts)}"
-            )
+    what = difference_of(a, b)
+    if what:
+        raise RigError(f"{place}: expected poses of one character, found {what}")
     if a.frames != b.frames and 1 not in (a.frames, b.frames):
         raise RigError(f"{place}: expected as many frames, found {a.frames} and {b.frames}")
     return a.frames if b.frames == 1 else b.frames

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from bunraku.errors import RigError
 from bunraku.model import Character, Clip, Path, Pose, Track
-from bunraku.model.arrays import Float64, checked, in_range
+from bunraku.model.arrays import Float64, checked, selected
 
 
 def clip_from_pose(
@@ -30,7 +30,8 @@ def clip_from_pose(
         times: (F,) seconds, strictly increasing.
         character: whose rest pose it is.
         name: of the clip.
-        nodes: node indices to write, with their morph weights; all if None.
+        nodes: which to write, with their morph weights: indices or (N,) bool, as of `joint_mask`;
+            all if None.
 
     Raises:
         RigError: a pose of another character, times that do not increase or are not F, a node
@@ -58,8 +59,7 @@ def clip_from_pose(
             f"found {moments[at]} after {moments[at - 1]}"
         )
     count = expected[0]
-    chosen = checked(np.arange(count) if nodes is None else nodes, np.int32, (None,), "nodes")
-    in_range(chosen, count, "nodes", "node")
+    chosen = selected(np.arange(count) if nodes is None else nodes, count, "nodes", "node")
     if pose.frames == 0:
         return Clip(name, ())
     tracks: list[Track] = []

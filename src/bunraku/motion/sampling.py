@@ -41,7 +41,7 @@ def sample(bound: BoundClip, times: npt.ArrayLike) -> Pose:
     >>> sample(bound, [0, 2, 9]).translations[:, 0, 0]
     array([0., 2., 4.])
     """
-    moments = _moments(times)
+    moments = as_moments(times)
     frames, rest = len(moments), bound.rest
     nodes = rest.translations.shape[1]
     others = (*rest.morph_weights, rest.expressions, rest.ik, rest.visible[:, None])
@@ -68,12 +68,20 @@ def sample(bound: BoundClip, times: npt.ArrayLike) -> Pose:
     *morphs, expressions, ik, visible = (
         weights[:, start:stop] for start, stop in pairwise(np.cumsum([0, *widths]))
     )
-    return Pose(
+    return Pose.of_unit(
         translations, rotations, scales, tuple(morphs), expressions, ik > 0.5, visible[:, 0] > 0.5
     )
 
 
-def _moments(times: npt.ArrayLike) -> Float64:
+def as_moments(times: npt.ArrayLike) -> Float64:
+    """Times () or (F,) as (F,) float64.
+
+    Raises:
+        RigError: a time is not a finite number, or the times are not () or (F,).
+
+    >>> as_moments(0.5)
+    array([0.5])
+    """
     try:
         moments = np.asarray(times, np.float64)
     except (TypeError, ValueError):
