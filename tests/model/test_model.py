@@ -82,6 +82,8 @@ INVALID = [
     ("path", lambda: Track(0, "colour", [0], [[1]]), "colour"),
     ("cubic flat", lambda: Track(0, "scale", [0], [[1, 1, 1]], "CUBICSPLINE"), "shape"),
     ("interpolation", lambda: Track(0, "scale", [0], [[1, 1, 1]], "BOUNCE"), "BOUNCE"),
+    ("no target", lambda: Track(None, "scale", [0], [[1, 1, 1]]), "None scale: expected the name"),
+    ("fractional target", lambda: Track(1.0, "scale", [0], [[1, 1, 1]]), "expected the name or"),
     ("joint bind", lambda: JointBind(0, [0, 0, 0], [0, 0, 0, 2]), "unit quaternion.*length 2"),
     ("node half", lambda: one_node(meshes=[mesh()], attachments=[Attachment(0.5, 0)]), "a node, f"),
     ("node by name", lambda: one_node(attachments=[Attachment("root", 0)]), "found 'root'"),
@@ -193,6 +195,24 @@ def test_numbers_of_numpy_are_numbers() -> None:
     attached = Attachment(one, zero)
     character = Character(skeleton, [mesh()], attachments=[attached], clips=clips)
     assert character.clip(one) is clips[1]
+    assert type(Track(one, "scale", [0], [[1, 1, 1]]).target) is int
+
+
+@pytest.mark.parametrize("interpolation", ["STEP", "LINEAR", "CUBICSPLINE"])
+def test_rotation_keys_are_unit_and_repairs_are_said(interpolation) -> None:
+    keys = np.array([[0, 0, 0, 2], [0, 0, 1, 1], [0, 0, 0, 0], [0, 0, 0, 0.993]])
+    if interpolation == "CUBICSPLINE":
+        keys = np.stack([keys * 0.5, keys, keys * 0.25], axis=1)
+    track = Track("a", "rotation", range(4), keys, interpolation)
+    found = track.values[:, 1] if interpolation == "CUBICSPLINE" else track.values
+    half = np.float32(0.5**0.5)
+    wanted = np.float32([[0, 0, 0, 1], [0, 0, half, half], [0, 0, 0, 1], [0, 0, 0, 0.993]])
+    np.testing.assert_array_equal(found, wanted)
+    assert [note.code for note in track.notes] == ["zero-rotation", "rotation-normalised"]
+    assert "2 quaternions" in track.notes[1].message
+    if interpolation == "CUBICSPLINE":
+        np.testing.assert_array_equal(track.values[:2, 0], wanted[:2] * np.float32(0.5))
+    assert Track("a", "rotation", range(2), keys[[1, 1]] / 2**0.5, interpolation).notes == ()
 
 
 def test_differences_of_numbers_are_by_value() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import Note, RigError
-from bunraku.model.arrays import Float32, Float64, checked
+from bunraku.model.arrays import Float32, Float64, checked, frozen, whole
 from bunraku.model.frozen import Frozen
 
 Path = Literal["translation", "rotation", "scale", "weights", "expression", "ik", "visible"]
@@ -24,6 +24,8 @@ WIDTHS: dict[str, int | None] = {
     "ik": 1,
     "visible": 1,
 }
+# How far from 1 the length of an 8-bit quaternion may be (Khronos glTF-Validator).
+UNIT_TOLERANCE = 0.00769
 # How many curves a BEZIER key has: a rotation turns along one.
 CURVES: dict[str, int] = {"translation": 3, "rotation": 1, "scale": 3, "expression": 1}
 
@@ -47,9 +49,13 @@ class Track(Frozen):
             (0, 0), (x1, y1), (x2, y2), (1, 1) that leads *to* each key, one per component of a
             translation or scale, one for a rotation or weight (MMD).
         relative: a translation track whose values are added to the rest translation (MMD).
+        notes: which keys of a rotation were not unit quaternions, as files in the wild have them
+            (``rotation-normalised``, beyond 0.00769: 8-bit ones are kept), or of length 0
+            (``zero-rotation``, now none). A key of a CUBICSPLINE is scaled with its tangents.
 
     Raises:
-        RigError: wrong shapes, times that do not increase, non-finite numbers.
+        RigError: wrong shapes, times that do not increase, non-finite numbers, a target that is
+            neither a name nor a whole number.
 
     >>> turn = Track("fore", "rotation", [0, 1], [[0, 0, 0, 1], [0, 0, 0.7071068, 0.7071068]])
     >>> turn.key_count, turn.width
@@ -63,6 +69,7 @@ class Track(Frozen):
     interpolation: Interpolation = "LINEAR"
     curves: Float32 | None = None
     relative: bool = False
+    notes: tuple[Note, ...] = field(init=False, default=())
 
     if TYPE_CHECKING:
 
@@ -78,7 +85,10 @@ class Track(Frozen):
         ) -> None: ...
 
     def __post_init__(self) -> None:
-        place = f"track {self.target!r} {self.path}"
+        place = f"track {self.target!r:.60} {self.path}"
+        target = self.target if isinstance(self.target, str) else whole(self.target)
+        if target is None:
+            raise RigError(f"{place}: expected the name or the index of a target")
         if self.path not in WIDTHS:
             raise RigError(f"{place}: expected one of {list(WIDTHS)}")
         if self.interpolation not in get_args(Interpolation):
@@ -95,10 +105,13 @@ class Track(Frozen):
         keys, width = len(times), WIDTHS[self.path]
         cubic = self.interpolation == "CUBICSPLINE"
         shape = (keys, 3, width) if cubic else (keys, width)
+        values = checked(self.values, np.float32, shape, f"{place}.values")
+        if self.path == "rotation":
+            values, notes = _unit_keys(values)
+            object.__setattr__(self, "notes", notes)
+        object.__setattr__(self, "target", target)
         object.__setattr__(self, "times", times)
-        object.__setattr__(
-            self, "values", checked(self.values, np.float32, shape, f"{place}.values")
-        )
+        object.__setattr__(self, "values", values)
         self._check_curves(place)
         if self.relative and self.path != "translation":
             raise RigError(f"{place}: only a translation can be relative to rest")
@@ -125,6 +138,25 @@ class Track(Frozen):
     def width(self) -> int:
         """Number of components C."""
         return int(self.values.shape[-1])
+
+
+def _unit_keys(values: Float32) -> tuple[Float32, tuple[Note, ...]]:
+    """Rotation keys (K, 4) or (K, 3, 4) with those that are off by too much made unit."""
+    turns = np.array(values, np.float64).reshape(len(values), -1, 4)
+    keys = turns[:, turns.shape[1] // 2]
+    lengths = np.linalg.norm(keys, axis=-1)
+    zero = lengths == 0
+    off = (np.abs(lengths - 1) > UNIT_TOLERANCE) & ~zero
+    if not (zero | off).any():
+        return values, ()
+    turns[off] /= lengths[off, None, None]
+    keys[zero] = [0, 0, 0, 1]
+    said = (
+        (zero, "zero-rotation", "with {} quaternions of length 0, read as no rotation"),
+        (off, "rotation-normalised", "with {} quaternions that are not of length 1, normalised"),
+    )
+    notes = tuple(Note(code, what.format(which.sum())) for which, code, what in said if which.any())
+    return frozen(turns.astype(np.float32).reshape(values.shape)), notes
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -72,8 +72,7 @@ def bind(clip: Clip, character: Character) -> BoundClip:
     * ``duplicate-track``: an earlier track already moves the same path of the same target. Left
       out.
     * ``zero-rotation``: keys of length 0, read as no rotation.
-    * ``rotation-normalised``: keys whose length is off by more than 1 % (more than 8-bit
-      quaternions need), normalised like all others.
+    * ``rotation-normalised``: keys that were not of length 1, see `Track.notes`.
 
     >>> from bunraku.model import Skeleton
     >>> ghost = Track("ghost", "scale", [0], [[1, 1, 1]])
@@ -104,29 +103,16 @@ def bind(clip: Clip, character: Character) -> BoundClip:
         for index in found.indices:
             bound.setdefault((index, track.path), track)
         if len(taken) < len(found.indices):
-            findings += _odd_rotations(track, what, place)
+            findings += [_odd(note, track, what, place) for note in track.notes]
     moving = any(path != "visible" for _, path in bound)
     notes = summed(findings, clip.name, len(clip.tracks), moving)
     return _pack(clip.name, character.rest_pose(), bound, targets, notes)
 
 
-def _odd_rotations(track: Track, what: str, place: str) -> list[Finding]:
-    if track.path != "rotation":
-        return []
-    cubic = track.interpolation == "CUBICSPLINE"
-    values = track.values[:, 1] if cubic else track.values
-    lengths = np.linalg.norm(values.astype(np.float64), axis=-1)
-    zero = int((lengths == 0).sum())
-    off = int((np.abs(lengths - 1) > 0.01).sum()) - zero
-    findings = []
-    for code, count, flaw in (
-        ("zero-rotation", zero, "of length 0, read as no rotation"),
-        ("rotation-normalised", off, "that are not of length 1, normalised"),
-    ):
-        if count:
-            note = Note(code, f"{what} with {count} quaternions {flaw}", place)
-            findings.append(Finding(note, track, f"have quaternions {flaw}"))
-    return findings
+def _odd(note: Note, track: Track, what: str, place: str) -> Finding:
+    """What a track says of its own keys, as a finding."""
+    said = "have " + note.message.split(" ", 2)[2]
+    return Finding(Note(note.code, f"{what} {note.message}", place), track, said)
 
 
 def _pack(

@@ -135,12 +135,12 @@ def test_curves_cannot_be_cut():
 
 
 def test_keys_in_the_models_space():
-    clip = clip_from_vmd(motion(key("左腕", 30, (1, 2, 3), (0.1, 0.2, 0.3, 0.9))))
+    clip = clip_from_vmd(motion(key("左腕", 30, (1, 2, 3), (0.1, 0.3, 0.3, 0.9))))
     move, turn = track(clip, "translation", "左腕"), track(clip, "rotation", "左腕")
     assert move.relative
     assert move.times.tolist() == [1.0]
     np.testing.assert_allclose(move.values, [[0.08, 0.16, -0.24]], rtol=1e-6)
-    np.testing.assert_allclose(turn.values, [[-0.1, -0.2, 0.3, 0.9]], rtol=1e-6)
+    np.testing.assert_allclose(turn.values, [[-0.1, -0.3, 0.3, 0.9]], rtol=1e-6)
     assert clip.name == "m"
 
 
