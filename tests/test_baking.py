@@ -46,7 +46,7 @@ def test_an_unknown_suffix_is_refused_before_anything_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("fps", [0, -1, float("nan"), float("inf")])
+@pytest.mark.parametrize("fps", [0, -1, float("nan"), float("inf"), "a", None, [30, 60]])
 def test_impossible_frame_rates_are_refused(stage: Stage, tmp_path: Path, fps: float) -> None:
     with pytest.raises(RigError, match="fps"):
         bake(stage, tmp_path / "out.npy", fps=fps)

@@ -42,7 +42,7 @@ def test_times_that_run_backwards_are_refused():
         with pytest.raises(RigError, match="times: expected"):
             stage.simulate(times)
     for start, end in ((1, 0), (0, np.inf), (np.nan, 1)):
-        with pytest.raises(RigError, match="expected a start before an end"):
+        with pytest.raises(RigError, match=r"expected (a start before an end|one finite)"):
             stage.simulated(start, end)
     with pytest.raises(RigError, match="steps"):
         stage.simulated(0, 1e9)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,9 @@ def triangle(*, skinned: bool = False, shift: float = 0.0) -> Mesh:
     weights = np.array([[1, 0], [0.5, 0.5], [0, 1]]) if skinned else None
     geometry = Geometry(positions, normals=[[0, 0, 1]] * 3, joints=joints, weights=weights)
     return Mesh(f"tri{shift:g}", (geometry,), (Part(0, [[0, 1, 2]]),))
+
+
+NAN = float("nan")
 
 
 def puppet() -> Character:
@@ -50,12 +54,35 @@ def elbow(degrees: float) -> Track:
         (lambda s: s.deform_pose(lonely()), "nodes"),
         (lambda s: Stage(s.character, "dance"), "no clip 'dance'"),
         (lambda s: Stage(s.character, 3), "no clip 3"),
+        (lambda s: Stage(s.character, True), "motion: expected a Clip, its name.*found True"),
+        (lambda s: Stage(s.character, 1.0), "motion: expected a Clip, its name.*found 1.0"),
+        (lambda s: Stage(s.character, [s.clip]), r"motion: expected a Clip, .*found \[Clip"),
+        (lambda s: s.frame_times("30"), "fps: expected one finite number, found '30'"),
+        (lambda s: s.frame_times(np.array([30, 60])), r"fps: .*found shape \(2,\)"),
+        (lambda s: s.frame_times(None), "fps: .*found None"),
+        (lambda s: s.deform_pose(s.pose([0, 1]), [1, 2, 3]), "times: expected one or 2, found 3"),
+        (lambda s: s.deform_pose(s.pose([0, 1]), [0, NAN]), r"times\[1\]: expected a finite"),
+        (lambda s: s.deform_pose(s.pose([0, 1]), [[0, 1]]), r"times: expected shape"),
+        (lambda s: s.posed([0.0, 2.4]), r"time: expected one finite number, found shape \(2,\)"),
+        (lambda s: s.posed([]), r"time: expected one finite number, found shape \(0,\)"),
+        (lambda s: s.posed(NAN), "time: expected one finite number, found nan"),
+        (lambda s: s.pick([0.0, 1.0], [0, 0, 1], [0, 0, -1]), "time: expected one"),
+        (lambda s: s.cast([1.0, 0], [0, 0, 1], [0, 0, -1]), "time: expected one"),
+        (lambda s: s.simulate(["a"]), "times: expected numbers"),
+        (lambda s: s.simulated("a"), "start: expected one finite number, found 'a'"),
+        (lambda s: list(s.chunks("a")), "times: expected numbers"),
     ],
 )
 def test_wrong_questions_are_refused(wrong, message: str) -> None:
     stage = Stage(puppet(), Clip("bend", (elbow(90),)))
     with pytest.raises(RigError, match=message):
         wrong(stage)
+
+
+def test_clips_are_named_by_numbers_of_any_kind() -> None:
+    character = replace(puppet(), clips=[Clip("bend", [elbow(90)])])
+    for motion in (0, np.int64(0), np.uint8(0), "bend", character.clips[0]):
+        assert Stage(character, motion).clip is character.clips[0]
 
 
 def lonely() -> Pose:
@@ -230,3 +257,8 @@ def test_a_pick_looks_through_what_is_to_be_ignored() -> None:
     asked: list[int] = []
     assert stage.pick(0.0, *ray, ignore=lambda met: asked.append(met.node) is None) is None
     assert asked == [0, 1, 2]
+
+
+def test_memory_may_be_any_number_of_bytes() -> None:
+    stage = Stage(puppet(), Clip("bend", (elbow(90),)))
+    assert len(list(stage.chunks([0.0, 0.5, 1.0], memory=1e9))) == 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from bunraku.errors import RigError
 from bunraku.model import Character, Clip, Pose, Track
-from bunraku.model.arrays import Float64
+from bunraku.model.arrays import Float64, number
 from bunraku.posing.evaluate import resolved
 from bunraku.posing.springs import STEP, Springs, swing
 from bunraku.rotation import slerp
@@ -40,7 +40,8 @@ def swung(
     Raises:
         RigError: a tail that does not hang on its joint, times that are not in order.
     """
-    if not (np.isfinite([start, end]).all() and start <= end):
+    start, end = number(start, "physics: start"), number(end, "physics: end")
+    if start > end:
         raise RigError(f"physics: expected a start before an end, found {start:g} and {end:g} s")
     rig = character.rig
     if rig is None or not rig.springs:

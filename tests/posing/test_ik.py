@@ -115,7 +115,7 @@ def test_keeping_the_best_is_never_farther_away():
         rig = leg(limits, IkLink(0), loops=9, step=0.7)
         goal = pose.translations[0, 4]
         start = np.linalg.norm(LEG.translations[:3].sum(axis=0) - goal)
-        kept = solve(LEG, rig, pose, keep_best=True)[0, 2, :, 3]
+        kept = solve(LEG, rig, pose, keep_best=np.True_)[0, 2, :, 3]
         assert np.linalg.norm(kept - goal) <= start + 1e-12
 
 

@@ -43,10 +43,13 @@ INVALID = [
     (forward_kinematics, (*PAIR, CHILD, BOTH[::-1].copy()), "node 1 stands before its parent 0"),
     (forward_kinematics, (*PAIR, CHILD + BOTH * 2, BOTH), "before its parent 2"),
     (forward_kinematics, (*PAIR, CHILD + BOTH - 1, BOTH), "before its parent -2"),
+    (forward_kinematics, (*(a.tolist() for a in ONE), [-1], [0]), "found list, list, list, list"),
+    (forward_kinematics, (ONE[0].tolist(), *ONE[1:], ROOT, FIRST), "found list, float64"),
     (palette, (Skin([0]), np.eye(4)), r"transforms: expected shape \(any, any, 3, 4\)"),
     (palette, (Skin([0, 1], name="arm"), STILL), r"skin 'arm': joints\[1\]: node 1.* are 1"),
     (node_palette, (1, STILL), "node 1, but there are 1"),
     (node_palette, (-1, STILL), "node -1"),
+    (node_palette, (0.0, STILL), "expected the index of a node, found 0.0"),
     (node_palette, (0, np.eye(4)), r"transforms: expected shape"),
 ]
 

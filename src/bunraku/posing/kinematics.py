@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bunraku import _core
 from bunraku.errors import RigError
 from bunraku.model import Pose, Skeleton, Skin
-from bunraku.model.arrays import Float32, Float64, Int32, checked
+from bunraku.model.arrays import Float32, Float64, Int32, checked, index
 
 Float = TypeVar("Float", np.float32, np.float64)
 
@@ -77,13 +77,16 @@ def forward_kinematics(
     >>> forward_kinematics(still, turn, np.ones_like(still), *root)[0, 0, :, 3]
     array([1., 2., 3.], dtype=float32)
     """
-    if out is None:
+    if out is None and isinstance(translations, np.ndarray):
         out = np.empty(translations.shape[:2] + (3, 4), translations.dtype)
     try:
         _core.kinematics.global_transforms(translations, rotations, scales, parents, order, out)
     except TypeError:
         given = (translations, rotations, scales, parents, order, out)
-        found = ", ".join(f"{array.dtype} {array.shape}" for array in given)
+        found = ", ".join(
+            f"{each.dtype} {each.shape}" if isinstance(each, np.ndarray) else type(each).__name__
+            for each in given
+        )
         raise RigError(
             "expected C-contiguous (F, N, 3), (F, N, 4), (F, N, 3) of one float type, (N,), (N,) "
             f"int32 and a writeable (F, N, 3, 4), found {found}"
@@ -130,6 +133,5 @@ def node_palette(node: int, transforms: Float64) -> Float32:
     (1, 1, 3, 4)
     """
     globals_ = checked(transforms, np.float64, (None, None, 3, 4), "transforms", finite=False)
-    if not 0 <= node < globals_.shape[1]:
-        raise RigError(f"node {node}, but there are {globals_.shape[1]}")
-    return globals_[:, node : node + 1].astype(np.float32)
+    at = index(node, globals_.shape[1], "palette", "node")
+    return globals_[:, at : at + 1].astype(np.float32)

@@ -81,8 +81,8 @@ def solve(
         pose.rotations,
         pose.scales,
         switches,
-        keep_best,
-        plain_step,
+        bool(keep_best),
+        bool(plain_step),
         out,
     )
     return out

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Unpack
+from typing import SupportsIndex, Unpack
 from weakref import finalize
 
 import numpy as np
@@ -13,9 +13,10 @@ import numpy.typing as npt
 
 from bunraku.errors import Note, RigError
 from bunraku.model import Character, Clip, Pose
-from bunraku.model.arrays import Float32, Float64, Int32
+from bunraku.model.arrays import Float32, Float64, Int32, number, whole
 from bunraku.model.frozen import Shown
 from bunraku.motion import bind, sample
+from bunraku.motion.sampling import as_moments
 from bunraku.physics import swung
 from bunraku.posing import evaluate, node_palette, palette
 from bunraku.query import Bvh, Hits, Limits, Pick, Posed, PosedGroup
@@ -75,9 +76,16 @@ class Stage:
     (1, 2)
     """
 
-    def __init__(self, character: Character, motion: Clip | str | int | None = None) -> None:
+    def __init__(
+        self, character: Character, motion: Clip | str | SupportsIndex | None = None
+    ) -> None:
         self.character = character
-        self.clip = character.clip(motion) if isinstance(motion, str | int) else motion
+        if motion is not None and not isinstance(motion, Clip):
+            if not isinstance(motion, str) and whole(motion) is None:
+                found = f"{motion!r:.60}"
+                raise RigError(f"motion: expected a Clip, its name or its index, found {found}")
+            motion = character.clip(motion)
+        self.clip = motion
         clip = self.clip if self.clip is not None else Clip("", ())
         self._bound = bind(clip, character)
         self.notes: tuple[Note, ...] = (*clip.notes, *self._bound.notes)
@@ -109,14 +117,15 @@ class Stage:
         Raises:
             RigError: fps is not a positive, finite number, or gives more than 10⁸ frames.
         """
-        if not (np.isfinite(fps) and fps > 0):
-            raise RigError(f"fps: expected a positive number, found {fps:g}")
+        rate = number(fps, "fps")
+        if rate <= 0:
+            raise RigError(f"fps: expected a positive number, found {rate:g}")
         end = self.clip.end if self.clip is not None else 0.0
         # Files hold float32 times: an end that misses its frame by a microsecond is on it.
-        last = np.floor((end + 1e-6) * fps)
+        last = np.floor((end + 1e-6) * rate)
         if last >= 1e8:
-            raise RigError(f"fps: {fps:g} over {end:g} s would be {last:.3g} frames")
-        return np.arange(int(last) + 1) / fps
+            raise RigError(f"fps: {rate:g} over {end:g} s would be {last:.3g} frames")
+        return np.arange(int(last) + 1) / rate
 
     def pose(self, times: npt.ArrayLike) -> Pose:
         """What the motion asks for at one time or at many, in any order.
@@ -157,7 +166,7 @@ class Stage:
         Raises:
             RigError: as `simulated`, or times that do not increase.
         """
-        moments = np.atleast_1d(np.asarray(times, np.float64))
+        moments = as_moments(times)
         if not len(moments) or (np.diff(moments) < 0).any():
             raise RigError("times: expected one or more, none before the one in front of it")
         return self.simulated(float(moments[0]), float(moments[-1])).pose(times)
@@ -200,8 +209,8 @@ class Stage:
         >>> sum(len(block.times) for block in blocks) == len(stage.frame_times(30))
         True
         """
-        moments = np.atleast_1d(np.asarray(times, np.float64))
-        step = max(1, memory // self.frame_bytes(normals=normals))
+        moments = as_moments(times)
+        step = max(1, int(memory // self.frame_bytes(normals=normals)))
         for start in range(0, len(moments), step):
             yield self.deform(moments[start : start + step], method=method, normals=normals)
 
@@ -227,10 +236,14 @@ class Stage:
             times: () or (F,) seconds the frames stand for; only reported.
 
         Raises:
-            RigError: the pose is not of this character's nodes and attachments.
+            RigError: the pose is not of this character's nodes and attachments; times that are
+                not finite, or neither one nor F.
         """
         self._check(pose)
         frames = pose.frames
+        moments = as_moments(times)
+        if len(moments) not in (1, frames):
+            raise RigError(f"times: expected one or {frames}, found {len(moments)}")
         pose, transforms = evaluate(self.character, pose)
         # np.empty: every vertex of every range is written below.
         positions = np.empty((frames, self.vertex_count, 3), np.float32)
@@ -244,7 +257,7 @@ class Stage:
                 method=bend,
                 morph_weights=pose.morph_weights[span.attachment],
             )
-        moments = np.broadcast_to(np.asarray(times, np.float64), (frames,))
+        moments = np.broadcast_to(moments, (frames,))
         return Deformation(moments, method, self.ranges, positions, directions)
 
     def posed(self, time: float, *, method: Method = "lbs") -> PosedGroup:
@@ -253,8 +266,12 @@ class Stage:
         Its triangles are the rows of `triangles`. Answers are those of `deform` and a `query.Bvh`
         over all triangles, to the bit. The first call for a mesh builds its tree. Geometry with
         vertices that bend MMD's ways (SDEF, QDEF) is deformed after all.
+
+        Raises:
+            RigError: unknown method, more than one time, or one that is not a finite number.
         """
-        pose, transforms = evaluate(self.character, self.pose(time))
+        moment = number(time, "time")
+        pose, transforms = evaluate(self.character, self.pose(moment))
         members: list[Posed | Bvh] = []
         lent: list[tuple[Bvh, deque[Bvh]]] = []
         for span, matrices, bend in self._palettes(transforms, method):
