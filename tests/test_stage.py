@@ -61,7 +61,7 @@ def elbow(degrees: float) -> Track:
         (lambda s: s.frame_times(np.array([30, 60])), r"fps: .*found shape \(2,\)"),
         (lambda s: s.frame_times(None), "fps: .*found None"),
         (lambda s: s.deform_pose(s.pose([0, 1]), [1, 2, 3]), "times: expected one or 2, found 3"),
-        (lambda s: s.deform_pose(s.pose([0, 1]), [0, NAN]), r"times\[1\]: expected a finite"),
+        (lambda s: s.deform_pose(s.pose([0, 1]), [0, NAN]), r"times\[1\]: expected finite"),
         (lambda s: s.deform_pose(s.pose([0, 1]), [[0, 1]]), r"times: expected shape"),
         (lambda s: s.posed([0.0, 2.4]), r"time: expected one finite number, found shape \(2,\)"),
         (lambda s: s.posed([]), r"time: expected one finite number, found shape \(0,\)"),

@@ -42,6 +42,8 @@ INVALID = [
     (blend, (A, B, 1.5), {}, r"amount: .*\[0, 1\], found 1.5"),
     (blend, (A, B, [0, 0.5, -0.25]), {}, "found -0.25"),
     (blend, (A, B, np.nan), {}, "found nan"),
+    (blend, (A, B, "half"), {}, "amount: expected numbers, found <U4"),
+    (add, (A, B, None), {}, "amount: expected numbers, found object"),
     (blend, (A, B, [0.5, 0.5]), {}, r"shape \(\) or \(3,\), found \(2,\)"),
     (blend, (A, B, [[0.5]]), {}, r"found \(1, 1\)"),
     (blend, (A, B, 1), {"joints": [4]}, r"joints\[0\]: node 4, but there are 4"),

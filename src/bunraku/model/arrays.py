@@ -156,6 +156,21 @@ def number(value: npt.ArrayLike, place: str) -> float:
     return float(array)
 
 
+def per_frame(value: npt.ArrayLike, frames: int, place: str) -> Float64:
+    """Numbers () or (F,) as a read-only (F,) float64.
+
+    Raises:
+        RigError: neither one number nor one per frame, or one that is not finite.
+
+    >>> per_frame(2, 3, "yaw")
+    array([2., 2., 2.])
+    """
+    numbers = checked(np.atleast_1d(value), np.float64, (None,), place)
+    if len(numbers) not in (1, frames):
+        raise RigError(f"{place}: expected one or {frames}, found {len(numbers)}")
+    return np.broadcast_to(numbers, (frames,))
+
+
 def whole(value: object) -> int | None:
     """A whole number of Python's or NumPy's as an int; None for all else, bools too.
 

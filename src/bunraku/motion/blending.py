@@ -177,7 +177,10 @@ def _shares(
 ) -> tuple[Float64, Float64]:
     """How much of b is taken by each node, (F, N), and by weights and switches, (F, 1)."""
     frames = _frames(a, b, place)
-    amounts = np.asarray(amount, np.float64)
+    given = np.asarray(amount)
+    if given.dtype.kind not in "biuf":
+        raise RigError(f"{place}.amount: expected numbers, found {given.dtype}")
+    amounts = given.astype(np.float64)
     if amounts.ndim > 1 or (frames != 1 and amounts.size not in (1, frames)):
         raise RigError(f"{place}.amount: expected shape () or ({frames},), found {amounts.shape}")
     low, high = limits

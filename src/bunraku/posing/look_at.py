@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bunraku.errors import RigError
 from bunraku.model import Character, LookAt, Pose, RangeMap
-from bunraku.model.arrays import Float64, checked
+from bunraku.model.arrays import Float64, checked, per_frame
 from bunraku.posing.kinematics import global_transforms
 from bunraku.rotation import quaternion
 
@@ -43,8 +43,9 @@ def gaze_angles(character: Character, pose: Pose, target: npt.ArrayLike) -> tupl
     look, head = _gaze(character), _bone(character, "head")
     if head is None:
         raise RigError("gaze: the character has no head")
-    points = np.asarray(target, np.float64)
-    points = checked(np.atleast_2d(points), np.float64, (None, 3), "target")
+    points = checked(np.atleast_2d(target), np.float64, (None, 3), "target")
+    if len(points) not in (1, pose.frames):
+        raise RigError(f"target: expected one or {pose.frames}, found {len(points)}")
     skeleton = character.skeleton
     now = global_transforms(skeleton, pose)[:, head]
     rest = global_transforms(skeleton, character.rest_pose())[0, head, :, :3]
@@ -66,7 +67,7 @@ def turn_eyes(character: Character, pose: Pose, yaw: npt.ArrayLike, pitch: npt.A
         yaw, pitch: () or (F,) radians.
 
     Raises:
-        RigError: the character has no gaze.
+        RigError: the character has no gaze; angles that are not finite, or neither one nor F.
 
     >>> from bunraku.model import Expression, Rig, Skeleton
     >>> none, half = RangeMap(1.0, 0.0), RangeMap(2.0, 1.0)
@@ -77,9 +78,7 @@ def turn_eyes(character: Character, pose: Pose, yaw: npt.ArrayLike, pitch: npt.A
     array([[0.5]])
     """
     look = _gaze(character)
-    yaws, pitches = (
-        np.broadcast_to(np.asarray(each, np.float64), (pose.frames,)) for each in (yaw, pitch)
-    )
+    yaws, pitches = per_frame(yaw, pose.frames, "yaw"), per_frame(pitch, pose.frames, "pitch")
     if look.kind == "expression":
         return _with_expressions(character, look, pose, yaws, pitches)
     down = _both(pitches, look.down, look.up)

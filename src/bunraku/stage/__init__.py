@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bunraku.errors import Note, RigError
 from bunraku.model import Character, Clip, Pose
-from bunraku.model.arrays import Float32, Float64, Int32, number, whole
+from bunraku.model.arrays import Float32, Float64, Int32, number, per_frame, whole
 from bunraku.model.frozen import Shown
 from bunraku.motion import bind, sample
 from bunraku.motion.sampling import as_moments
@@ -241,9 +241,7 @@ class Stage:
         """
         self._check(pose)
         frames = pose.frames
-        moments = as_moments(times)
-        if len(moments) not in (1, frames):
-            raise RigError(f"times: expected one or {frames}, found {len(moments)}")
+        moments = per_frame(times, frames, "times")
         pose, transforms = evaluate(self.character, pose)
         # np.empty: every vertex of every range is written below.
         positions = np.empty((frames, self.vertex_count, 3), np.float32)
@@ -257,7 +255,6 @@ class Stage:
                 method=bend,
                 morph_weights=pose.morph_weights[span.attachment],
             )
-        moments = np.broadcast_to(moments, (frames,))
         return Deformation(moments, method, self.ranges, positions, directions)
 
     def posed(self, time: float, *, method: Method = "lbs") -> PosedGroup:
