@@ -63,7 +63,7 @@ def test_characters_without_gaze_or_head_are_refused():
         gaze_angles(head(), head().rest_pose(), [[0, 0, 1], [0, 0, 1]])
     with pytest.raises(RigError, match="yaw: expected one or 1, found 2"):
         turn_eyes(head(), head().rest_pose(), [0, 0], 0)
-    with pytest.raises(RigError, match=r"pitch\[0\]: expected finite"):
+    with pytest.raises(RigError, match="pitch: expected one finite"):
         turn_eyes(head(), head().rest_pose(), 0, np.nan)
 
 

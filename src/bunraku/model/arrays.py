@@ -157,7 +157,7 @@ def number(value: npt.ArrayLike, place: str) -> float:
 
 
 def per_frame(value: npt.ArrayLike, frames: int, place: str) -> Float64:
-    """Numbers () or (F,) as a read-only (F,) float64.
+    """Numbers () or (F,) as (F,) float64.
 
     Raises:
         RigError: neither one number nor one per frame, or one that is not finite.
@@ -165,7 +165,9 @@ def per_frame(value: npt.ArrayLike, frames: int, place: str) -> Float64:
     >>> per_frame(2, 3, "yaw")
     array([2., 2., 2.])
     """
-    numbers = checked(np.atleast_1d(value), np.float64, (None,), place)
+    if np.ndim(value) == 0:
+        return np.full(frames, number(value, place))
+    numbers = checked(value, np.float64, (None,), place)
     if len(numbers) not in (1, frames):
         raise RigError(f"{place}: expected one or {frames}, found {len(numbers)}")
     return np.broadcast_to(numbers, (frames,))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 import numpy as np
@@ -90,14 +90,17 @@ class Pose(Frozen):
 
         That look takes as long as sampling does, so what computes rotations makes poses here.
         """
-        pose = cls._of(translations, rotations, scales, morph_weights, expressions, ik, visible)
-        pose._settle(unit=True)
-        return pose
-
-    @classmethod
-    def _of(cls, *values: object) -> Pose:
         pose = object.__new__(cls)
-        pose.__dict__.update(zip((field.name for field in fields(cls)), values, strict=True))
+        pose.__dict__.update(
+            translations=translations,
+            rotations=rotations,
+            scales=scales,
+            morph_weights=morph_weights,
+            expressions=expressions,
+            ik=ik,
+            visible=visible,
+        )
+        pose._settle(unit=True)
         return pose
 
     def _settle(self, *, unit: bool) -> None:
@@ -150,12 +153,11 @@ class Pose(Frozen):
         def taken(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
             return frozen(np.ascontiguousarray(values[chosen]))
 
-        return self._of(
-            *(
-                tuple(taken(each) for each in value) if isinstance(value, tuple) else taken(value)
-                for value in (getattr(self, field.name) for field in fields(self))
-            )
-        )
+        pose = object.__new__(Pose)
+        for name, value in vars(self).items():
+            several = isinstance(value, tuple)
+            pose.__dict__[name] = tuple(map(taken, value)) if several else taken(value)
+        return pose
 
     def _chosen(self, frames: SupportsIndex | npt.ArrayLike) -> slice | Int32:
         count = self.frames

@@ -191,7 +191,8 @@ class Stage:
         Raises:
             RigError: unknown method, or a time that is not a finite number.
         """
-        return self.deform_pose(self.pose(times), times, method=method, normals=normals)
+        moments = as_moments(times)
+        return self._deformed(self.pose(moments), moments, method, normals)
 
     def chunks(
         self,
@@ -240,8 +241,10 @@ class Stage:
                 not finite, or neither one nor F.
         """
         self._check(pose)
+        return self._deformed(pose, per_frame(times, pose.frames, "times"), method, normals)
+
+    def _deformed(self, pose: Pose, moments: Float64, method: Method, normals: bool) -> Deformation:
         frames = pose.frames
-        moments = per_frame(times, frames, "times")
         pose, transforms = evaluate(self.character, pose)
         # np.empty: every vertex of every range is written below.
         positions = np.empty((frames, self.vertex_count, 3), np.float32)
