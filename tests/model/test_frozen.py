@@ -6,29 +6,35 @@ import pickle
 from collections.abc import Callable, Iterator
 from copy import copy, deepcopy
 from dataclasses import fields, is_dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bunraku
 from bunraku.model import (
+    Attachment,
     Character,
     Clip,
     Collider,
     Expression,
     FixedAxis,
     Geometry,
+    GroupBind,
     Humanoid,
     IkChain,
     IkLink,
     Image,
     JointBind,
     LookAt,
+    Material,
+    MaterialBind,
     Mesh,
     MorphTarget,
     Part,
     RangeMap,
     Rig,
+    RollConstraint,
     Skeleton,
     Skin,
     Spring,
@@ -73,7 +79,7 @@ def everything() -> Character:
         Skeleton(["a", "b"], [-1, 0]),
         [Mesh("face", [geometry], [Part(0, [[0, 1, 2]])], ["smile"])],
         [Skin([0, 1])],
-        [bunraku.model.Attachment(0, 0, 0)],
+        [Attachment(0, 0, 0)],
         images=[Image(b"\x89PNG" * 9, "image/png", "skin")],
         clips=[Clip("step", [steps])],
         expressions=[Expression("grin", binds)],
@@ -147,3 +153,31 @@ def test_a_large_character_is_shown_as_short() -> None:
     puppet = bunraku.make_puppet()
     assert len(repr(puppet)) < 300
     assert len(repr(replace(puppet, images=(Image(bytes(10**6), "image/png"),)))) < 300
+
+
+def test_numbers_of_numpy_become_pythons(tmp_path: Path) -> None:
+    zero, one, half = np.int64(0), np.uint8(1), np.float32(0.5)
+    doll = Character(
+        Skeleton(["a", "b"], [-1, 0]),
+        [Mesh("m", [Geometry(CORNERS)], [Part(zero, [[0, 1, 2]], zero)])],
+        attachments=[Attachment(one, zero)],
+        materials=[Material(base_color=(half, half, half, one), image=zero, alpha_cutoff=half)],
+        images=[Image(b"\x89PNG", "image/png")],
+        default_scene=zero,
+        clips=[Clip("step", [Track(one, "translation", [0, 1], np.ones((2, 3)))])],
+        expressions=[
+            Expression("grin", [JointBind(one, [0, 0, 0], [0, 0, 0, 1]), GroupBind(zero, half)]),
+            Expression("red", [MaterialBind(zero, "base_color", np.ones(4))]),
+        ],
+        rig=Rig(
+            constraints=[RollConstraint(one, zero, "X", half)],
+            springs=[Spring("", [SpringJoint(one, tail=[0, 1, 0], drag=half)], [zero], zero)],
+            colliders=[Collider(zero, "sphere", [0, 0, 0], half)],
+        ),
+        humanoid=Humanoid({"hips": one}),
+    )
+    numbers = {place for place, each in pieces(doll) if isinstance(each, np.generic)}
+    assert numbers == set()
+    assert type(doll.humanoid.bones["hips"]) is int
+    bunraku.save(doll, tmp_path / "doll.glb")
+    assert bunraku.load(tmp_path / "doll.glb").attachments[0].node == 1

@@ -36,6 +36,7 @@ def frames_of(pose: Pose) -> list[int]:
     [
         ([0, 0, 1, 1], "length 1.41421"),
         ([0, 0, 0, 0], "length 0"),
+        ([0, 0, 0, 1e200], "length inf"),
         ([0, 0, 0, 0.987], "length 0.987"),
     ],
 )

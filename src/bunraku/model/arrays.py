@@ -99,7 +99,8 @@ def unit_quaternions(rotations: npt.ArrayLike, shape: Sequence[int | None], plac
     if not squares.size or (squares.min() >= 1 - 2e-9 and squares.max() <= 1 + 2e-9):
         return array
     array = checked(array, np.float64, shape, place)
-    lengths = np.linalg.norm(array, axis=-1)
+    with np.errstate(over="ignore"):
+        lengths = np.linalg.norm(array, axis=-1)
     off = np.abs(lengths - 1)
     if off.max() > 1e-3:
         at = [int(i) for i in np.unravel_index(np.argmax(off), off.shape)]

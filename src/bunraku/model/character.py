@@ -170,6 +170,7 @@ class Character(Frozen):
             for j, part in enumerate(mesh.parts):
                 place = f"meshes[{i}].parts[{j}].material"
                 _index(part.material, len(self.materials), place, "material")
+        super().__post_init__()
 
     def _check_attachments(self) -> None:
         shown: set[int] = set()

@@ -14,14 +14,14 @@ import numpy.typing as npt
 
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Float64, Int32, checked, unit_quaternions
-from bunraku.model.frozen import Frozen
+from bunraku.model.frozen import Frozen, Plain
 
 Override = Literal["none", "block", "blend"]
 Mode = Literal["toward", "multiply", "add"]
 
 
 @dataclass(frozen=True)
-class MorphBind:
+class MorphBind(Plain):
     """Adds `weight` × the expression's weight to one morph target of a shown mesh.
 
     Attributes:
@@ -64,6 +64,7 @@ class JointBind(Frozen):
         turn = unit_quaternions(self.rotation, (4,), f"{place}.rotation")
         object.__setattr__(self, "translation", move)
         object.__setattr__(self, "rotation", turn)
+        super().__post_init__()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,10 +100,11 @@ class UvBind(Frozen):
         offsets = checked(self.offsets, np.float32, (len(indices), 2), "uv bind.offsets")
         object.__setattr__(self, "indices", indices)
         object.__setattr__(self, "offsets", offsets)
+        super().__post_init__()
 
 
 @dataclass(frozen=True)
-class MaterialBind:
+class MaterialBind(Plain):
     """Changes one property of a material, or of all.
 
     Attributes:
@@ -134,10 +136,11 @@ class MaterialBind:
         object.__setattr__(self, "value", tuple(self.value))
         if self.mode not in get_args(Mode):
             raise RigError(f"material bind: expected {get_args(Mode)}, found {self.mode!r}")
+        super().__post_init__()
 
 
 @dataclass(frozen=True)
-class GroupBind:
+class GroupBind(Plain):
     """Adds `weight` × the expression's weight to another expression (PMX group morphs)."""
 
     expression: int

@@ -9,7 +9,20 @@ from typing import Any
 import numpy as np
 
 
-class Shown:
+class Plain:
+    """Base of data classes whose single numbers are Python's, which every format can write.
+
+    >>> from bunraku.model import MorphBind
+    >>> MorphBind(np.int64(0), np.uint8(3), np.float32(0.5))
+    MorphBind(attachment=0, target=3, weight=0.5)
+    """
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            self.__dict__[name] = plain(value)
+
+
+class Shown(Plain):
     """Base of data classes of which `repr` says how much there is, not what.
 
     Arrays appear with their shape, tuples with their length, and what was left out not at all.
@@ -42,6 +55,13 @@ class Frozen(Shown):
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         _freeze(tuple(state.values()))
+
+
+def plain(value: Any) -> Any:
+    """A number of NumPy as one of Python, also in a tuple; all else as it is."""
+    if isinstance(value, tuple) and any(isinstance(each, np.generic) for each in value):
+        return tuple(map(plain, value))
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _said(name: str, value: object) -> str:

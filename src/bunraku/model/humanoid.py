@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from bunraku.errors import RigError
-from bunraku.model.frozen import Shown
+from bunraku.model.frozen import Shown, plain
 
 # Each bone with its parent; a parent that is missing gives way to its own (VRM 1.0, humanoid).
 _SIDES = {
@@ -77,7 +77,7 @@ class Humanoid(Shown):
     bones: Mapping[str, int]
 
     def __post_init__(self) -> None:
-        bones = dict(self.bones)
+        bones = dict(zip(self.bones, plain(tuple(self.bones.values())), strict=True))
         for bone in bones:
             if bone not in PARENTS:
                 raise RigError(f"humanoid: unknown bone {bone!r}")

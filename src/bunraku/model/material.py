@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Float64
-from bunraku.model.frozen import Shown
+from bunraku.model.frozen import Plain, Shown
 
 Wrap = Literal["repeat", "mirror", "clamp"]
 Filter = Literal["linear", "nearest"]
@@ -33,7 +33,7 @@ class Image(Shown):
 
 
 @dataclass(frozen=True)
-class Material:
+class Material(Plain):
     """What a renderer needs to show a part.
 
     Attributes:
@@ -88,6 +88,7 @@ class Material:
                 raise RigError(f"{place}: {name}: expected two finite numbers, found {pair!r}")
         if not math.isfinite(self.uv_rotation):
             raise RigError(f"{place}: uv_rotation: expected a finite number")
+        super().__post_init__()
 
     def texture_coordinates(self, uvs: Float32) -> Float32:
         """Where in the picture the material reads at coordinates (…, 2) of its set.

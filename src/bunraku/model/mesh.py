@@ -235,6 +235,7 @@ class Part(Frozen):
             raise RigError(f"part.topology: expected {list(CORNERS)}, found {self.topology!r}")
         faces = checked(self.faces, np.int32, (None, CORNERS[self.topology]), "part.faces")
         object.__setattr__(self, "faces", faces)
+        super().__post_init__()
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bunraku.errors import RigError
 from bunraku.model.arrays import Bool, Float64, Int32, checked, frozen, index
-from bunraku.model.frozen import Frozen
+from bunraku.model.frozen import Frozen, Plain
 from bunraku.model.skeleton import Skeleton
 from bunraku.model.spring import Collider, Spring
 
@@ -21,7 +21,7 @@ Axis = Literal["+X", "-X", "+Y", "-Y", "+Z", "-Z"]
 
 
 @dataclass(frozen=True)
-class Append:
+class Append(Plain):
     """A node that takes a share of another's motion (MMD 付与).
 
     Attributes:
@@ -63,6 +63,7 @@ class FixedAxis(Frozen):
         axis = checked(self.axis, np.float64, (3,), f"fixed axis of node {self.node}")
         length = np.linalg.norm(axis)
         object.__setattr__(self, "axis", frozen(axis / length) if length > 0 else axis)
+        super().__post_init__()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -89,6 +90,7 @@ class IkLink(Frozen):
         if self.limits is not None:
             limits = checked(self.limits, np.float64, (2, 3), f"limits of IK link {self.node}")
             object.__setattr__(self, "limits", frozen(np.sort(limits, axis=0)))
+        super().__post_init__()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,10 +129,11 @@ class IkChain(Frozen):
                 f"IK of node {self.goal}: expected loops from 0 and a finite step, "
                 f"found {self.loops} and {self.step}"
             )
+        super().__post_init__()
 
 
 @dataclass(frozen=True)
-class RollConstraint:
+class RollConstraint(Plain):
     """A node takes the source's turn about one axis of its own (VRMC_node_constraint 1.0)."""
 
     node: int
@@ -140,7 +143,7 @@ class RollConstraint:
 
 
 @dataclass(frozen=True)
-class AimConstraint:
+class AimConstraint(Plain):
     """A node points one axis of its own at the source (VRMC_node_constraint 1.0)."""
 
     node: int
@@ -151,10 +154,11 @@ class AimConstraint:
     def __post_init__(self) -> None:
         if self.axis not in get_args(Axis):
             raise RigError(f"aim constraint of node {self.node}: unknown axis {self.axis!r}")
+        super().__post_init__()
 
 
 @dataclass(frozen=True)
-class RotationConstraint:
+class RotationConstraint(Plain):
     """A node takes the source's turn from rest (VRMC_node_constraint 1.0)."""
 
     node: int
@@ -166,7 +170,7 @@ Constraint = RollConstraint | AimConstraint | RotationConstraint
 
 
 @dataclass(frozen=True)
-class RangeMap:
+class RangeMap(Plain):
     """How far an eye turns for a gaze: min(|angle|, limit) / limit × output.
 
     Attributes:

@@ -68,6 +68,7 @@ class Collider(Frozen):
             object.__setattr__(self, name, checked(value, np.float64, (3,), f"{place}.{name}"))
         if not np.isfinite(self.radius):
             raise RigError(f"{place}.radius: expected a finite number, found {self.radius}")
+        super().__post_init__()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -116,6 +117,7 @@ class SpringJoint(Frozen):
         numbers = (self.stiffness, self.gravity_power, self.drag, self.hit_radius)
         if not np.isfinite([*numbers, *self.gravity_direction]).all():
             raise RigError(f"{place}: expected finite numbers")
+        super().__post_init__()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -147,3 +149,4 @@ class Spring(Frozen):
     def __post_init__(self) -> None:
         object.__setattr__(self, "joints", tuple(self.joints))
         object.__setattr__(self, "colliders", tuple(self.colliders))
+        super().__post_init__()
