@@ -200,8 +200,8 @@ class TestMorphs:
         sketch.tree["nodes"] = [{"mesh": 0}, {"mesh": 0, "weights": [0, 0.25, 0]}]
         found = read(sketch)
         assert found.meshes[0].morph_weights.tolist() == [0.5, 0, 1]
-        weights = [attachment.morph_weights for attachment in found.attachments]
-        assert [w.tolist() for w in weights if w is not None] == [[0.5, 0, 1], [0, 0.25, 0]]
+        weights = found.rest_pose().morph_weights
+        assert [w.tolist() for w in weights] == [[[0.5, 0, 1]], [[0, 0.25, 0]]]
         assert read(morphed()).meshes[0].morph_weights.tolist() == [0, 0, 0]
 
     def test_primitives_with_fewer_targets_are_filled_up(self):

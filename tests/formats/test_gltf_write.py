@@ -57,6 +57,19 @@ def part_with(character: Character, **changes: Any) -> Character:
     return replace(character, meshes=(replace(mesh, parts=(part,)), *character.meshes[1:]))
 
 
+def one_more_target(character: Character) -> Character:
+    mesh = character.meshes[0]
+    (geometry,) = mesh.geometries
+    morphs = (*geometry.morphs, MorphTarget([1], [[0, 2, 0]]))
+    mesh = replace(
+        mesh,
+        geometries=(replace(geometry, morphs=morphs),),
+        morph_names=(*mesh.morph_names, "jump"),
+        morph_weights=[0.25, 0, 0.5],
+    )
+    return replace(character, meshes=(mesh, *character.meshes[1:]))
+
+
 def skeleton_with(character: Character, **changes: Any) -> Character:
     """Replace rows of the skeleton's arrays: {field: {node: value}}."""
     skeleton = character.skeleton
@@ -163,6 +176,11 @@ CHANGES: dict[str, Callable[[Character], Character]] = {
         c,
         attachments=(replace(c.attachments[0], morph_weights=[0.5, 0.5]), *c.attachments[1:]),
     ),
+    "the mesh's weights on a node": lambda c: replace(
+        c,
+        attachments=(replace(c.attachments[0], morph_weights=[0.25, 0]), *c.attachments[1:]),
+    ),
+    "one more morph target": one_more_target,
     "faces": lambda c: part_with(c, faces=[[0, 1, 2], [2, 1, 0]]),
     "lines": lambda c: part_with(c, faces=[[0, 1]], topology="lines"),
     "no material": lambda c: part_with(c, material=None),

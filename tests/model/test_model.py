@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -238,3 +240,5 @@ def test_a_mesh_without_own_weights_rests_at_zero_and_a_node_may_overrule() -> N
         skeleton, (face,), attachments=(Attachment(0, 0), Attachment(1, 0, morph_weights=[0.5]))
     )
     assert [w.tolist() for w in character.rest_pose().morph_weights] == [[[0.0]], [[0.5]]]
+    edited = replace(character, meshes=(replace(face, morph_weights=[0.25]),))
+    assert [w.tolist() for w in edited.rest_pose().morph_weights] == [[[0.25]], [[0.5]]]

@@ -185,17 +185,15 @@ class Character(Frozen):
             if attachment.node in shown:
                 raise RigError(f"{place}.node: node {attachment.node} already shows a mesh")
             shown.add(attachment.node)
-            mesh = self.meshes[attachment.mesh]
-            weights = mesh.morph_weights
             if attachment.morph_weights is not None:
-                weights = attachment.morph_weights
-            checked_weights = checked(
-                weights,
-                np.float64,
-                (len(mesh.morph_names),),
-                f"{place}.morph_weights",
-            )
-            attachments.append(replace(attachment, morph_weights=checked_weights))
+                weights = checked(
+                    attachment.morph_weights,
+                    np.float64,
+                    (len(self.meshes[attachment.mesh].morph_names),),
+                    f"{place}.morph_weights",
+                )
+                attachment = replace(attachment, morph_weights=weights)
+            attachments.append(attachment)
             if attachment.skin is not None:
                 pairs.setdefault((attachment.mesh, attachment.skin), place)
         for (mesh_index, skin_index), place in pairs.items():
@@ -260,14 +258,15 @@ class Character(Frozen):
             self.skeleton.translations[None],
             self.skeleton.rotations[None],
             self.skeleton.scales[None],
-            tuple(
-                np.asarray(attachment.morph_weights, np.float64)[None]
-                for attachment in self.attachments
-            ),
+            tuple(self._weights(attachment)[None] for attachment in self.attachments),
             np.zeros((1, len(self.expressions))),
             np.ones((1, len(self.rig.chains) if self.rig is not None else 0), bool),
             np.ones(1, bool),
         )
+
+    def _weights(self, attachment: Attachment) -> Float64:
+        own = attachment.morph_weights
+        return self.meshes[attachment.mesh].morph_weights if own is None else own
 
     def clip(self, name: str | SupportsIndex) -> Clip:
         """The clip of that name or index.

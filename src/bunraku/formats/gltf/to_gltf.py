@@ -213,7 +213,10 @@ class _Writer:
             if was is None or (was.mesh, was.skin) != (attachment.mesh, attachment.skin):
                 nodes[node]["mesh"] = places[attachment.mesh]
                 put(nodes[node], "skin", self._usable_skin(attachment), None)
-            self._weights(nodes[node], attachment)
+            before_weights = None if was is None else was.morph_weights
+            if differences(before_weights, attachment.morph_weights):
+                weights = attachment.morph_weights
+                put(nodes[node], "weights", [] if weights is None else weights.tolist(), [])
             if attachment.visible == (node in hidden):
                 self._show(nodes[node], attachment)
 
@@ -236,16 +239,6 @@ class _Writer:
         message = "its mesh has no joints and weights; written without its skin"
         self.context.note("skin-dropped", ("nodes", attachment.node), message)
         return None
-
-    def _weights(self, node: Tree, attachment: Attachment) -> None:
-        mesh = self.new.meshes[attachment.mesh]
-        weights = attachment.morph_weights
-        if weights is None or not len(mesh.morph_names):
-            return
-        shown = node.get("weights", mesh.morph_weights.tolist())[: len(weights)]
-        shown += [0.0] * (len(weights) - len(shown))
-        if shown != weights.tolist():
-            node["weights"] = weights.tolist()
 
     def _scenes(self) -> None:
         old, new = self.old, self.new
