@@ -299,7 +299,8 @@ def test_channels_that_cannot_be_played_survive_a_changed_clip(folder: Path):
     animation = again.document.json["animations"][0]  # type: ignore[attr-defined]
     paths = [channel["target"]["path"] for channel in animation["channels"]]
     assert paths == ["pointer", "rotation", "translation"]
-    assert [channel["sampler"] for channel in animation["channels"]] == [1, 2, 1]
+    assert [channel["sampler"] for channel in animation["channels"]] == [0, 1, 0]
+    assert len(animation["samplers"]) == 2
     assert animation["extras"] == {"loop": True}
 
 

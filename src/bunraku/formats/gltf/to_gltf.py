@@ -260,20 +260,7 @@ class _Writer:
 
     def _animations(self) -> None:
         writer = AnimationWriter(self.builder, self.tree, self.new, self.context)
-        before: list[Tree] = self.tree.get("animations", [])
-        written = []
-        for i, clip in enumerate(self.new.clips):
-            place = ("animations", i)
-            was = self.old.clips[i] if i < len(self.old.clips) else None
-            same = [k for k, old in enumerate(self.old.clips) if not differences(old, clip)]
-            if same:
-                animation: Tree | None = before[i if i in same else same[0]]
-            elif was is not None and was.name == clip.name:
-                animation = writer.patched(before[i], was, clip, place)
-            else:
-                animation = writer.written(clip, place)
-            if animation is not None:
-                written.append(animation)
+        written = writer.animations(self.old.clips, self.new.clips)
         if written:
             self.tree["animations"] = written
         else:

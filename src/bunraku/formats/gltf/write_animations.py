@@ -13,8 +13,10 @@ import numpy.typing as npt
 
 from bunraku.errors import RigError
 from bunraku.formats.gltf.context import Context, Place
-from bunraku.formats.gltf.encoding import BufferBuilder
+from bunraku.formats.gltf.encoding import BufferBuilder, put
 from bunraku.formats.gltf.node_rules import WIDTHS, unplayable
+from bunraku.formats.gltf.pairing import paired
+from bunraku.formats.gltf.unread import mentioned, places_without
 from bunraku.model import Character, Clip, Track, differences
 
 Tree = dict[str, Any]
@@ -36,11 +38,47 @@ class AnimationWriter:
         }
         self._times: dict[bytes, int] = {}
 
-    def patched(self, animation: Tree, old: Clip, clip: Clip, place: Place) -> Tree | None:
+    def animations(self, old: tuple[Clip, ...], new: tuple[Clip, ...]) -> list[Tree]:
+        """The animations of the document, brought from the clips `old` to `new`."""
+        before: list[Tree] = self.tree.get("animations", [])
+        partners = _partners(old, new)
+        written = []
+        for i, (clip, k) in enumerate(zip(new, partners, strict=True)):
+            place = ("animations", i)
+            if k is None:
+                animation = self._written(clip, place)
+            else:
+                animation = self._patched(before[k], old[k], clip, place)
+            if animation["channels"]:
+                written.append(animation)
+            else:
+                message = f"clip {clip.name!r} has no tracks, which glTF cannot say; left out"
+                self.context.note("clip-dropped", place, message)
+        if None in partners:
+            for k in sorted(set(range(len(old))).difference(partners)):
+                self._note_left_out(before[k], old[k], ("animations", k))
+        return written
+
+    def _note_left_out(self, animation: Tree, clip: Clip, place: Place) -> None:
+        """Say what goes with an old animation that none of the clips written anew continues."""
+        channels = [c for c in animation["channels"] if unplayable(self.tree, animation, c)]
+        lost = [f"{len(channels)} channels that were only carried"] if channels else []
+        lost += [key for key in ("extras", "extensions") if key in animation]
+        if lost:
+            message = f"no clip continues {clip.name!r}: its {', '.join(lost)} are left out"
+            self.context.note("animation-dropped", place, message)
+
+    def _patched(self, animation: Tree, old: Clip, clip: Clip, place: Place) -> Tree:
         """The animation with the tracks of `clip`; channels Bunraku cannot play stay.
 
         Channels whose track did not change keep their samplers.
         """
+        result = dict(animation)
+        put(result, "name", clip.name, "")
+        if _same_tracks(old, clip):
+            return result
+        if clip.start < min(0.0, old.start):
+            clip = self._from_zero(clip, place)
         kept: list[Tree] = []
         playable: dict[tuple[int, str], Tree] = {}
         for channel in animation["channels"]:
@@ -50,36 +88,34 @@ class AnimationWriter:
             else:
                 playable[target] = channel
         before = {(track.target, track.path): track for track in old.tracks}
-        result = {**animation, "channels": kept, "samplers": list(animation["samplers"])}
-        if clip.name:
-            result["name"] = clip.name
-        else:
-            result.pop("name", None)
+        result |= {"channels": kept, "samplers": list(animation["samplers"])}
         for node, track in self._tracks(clip, place):
-            same = before.get((node, track.path))
-            if same is not None and not differences(_keys(same), _keys(track)):
-                result["channels"].append(playable[node, track.path])
-            else:
+            was = before.get((node, track.path))
+            if was is None:
                 self._append(result, node, track)
-        return result if result["channels"] else None
+            elif not differences(_keys(was), _keys(track)):
+                kept.append(playable[node, track.path])
+            else:
+                self._replace(result, playable[node, track.path], was, track)
+        freed = {channel["sampler"] for channel in animation["channels"]}
+        return _without_samplers(result, freed)
 
-    def written(self, clip: Clip, place: Place) -> Tree | None:
-        """A new animation, or None when there is nothing glTF could say about it."""
+    def _written(self, clip: Clip, place: Place) -> Tree:
+        """A new animation."""
         result: Tree = {"channels": [], "samplers": []}
-        if clip.name:
-            result["name"] = clip.name
-        if clip.start < 0:
-            message = f"clip {clip.name!r} starts at {clip.start:g} s, glTF at 0; moved there"
-            self.context.note("clip-moved", place, message)
-            moved = [replace(track, times=track.times - clip.start) for track in clip.tracks]
-            clip = replace(clip, tracks=tuple(moved))
-        for node, track in self._tracks(clip, place):
+        put(result, "name", clip.name, "")
+        for node, track in self._tracks(self._from_zero(clip, place), place):
             self._append(result, node, track)
-        if not result["channels"]:
-            message = f"clip {clip.name!r} has no tracks, which glTF cannot say; left out"
-            self.context.note("clip-dropped", place, message)
-            return None
         return result
+
+    def _from_zero(self, clip: Clip, place: Place) -> Clip:
+        """The clip without negative times, which glTF does not have."""
+        if clip.start >= 0:
+            return clip
+        message = f"clip {clip.name!r} starts at {clip.start:g} s, glTF at 0; moved there"
+        self.context.note("clip-moved", place, message)
+        moved = [replace(track, times=track.times - clip.start) for track in clip.tracks]
+        return replace(clip, tracks=tuple(moved))
 
     def _tracks(self, clip: Clip, place: Place) -> list[tuple[int, Track]]:
         """Tracks with a node to play on, each target once."""
@@ -126,21 +162,33 @@ class AnimationWriter:
         return target
 
     def _append(self, animation: Tree, node: int, track: Track) -> None:
+        channel = {
+            "sampler": len(animation["samplers"]),
+            "target": {"node": node, "path": track.path},
+        }
+        animation["channels"].append(channel)
+        animation["samplers"].append(self._sampler({}, None, track))
+
+    def _replace(self, animation: Tree, channel: Tree, old: Track, track: Track) -> None:
+        """Give a channel a sampler of its own: another channel may read the one it had."""
+        before = animation["samplers"][channel["sampler"]]
+        animation["channels"].append({**channel, "sampler": len(animation["samplers"])})
+        animation["samplers"].append(self._sampler(before, old, track))
+
+    def _sampler(self, before: Tree, old: Track | None, track: Track) -> Tree:
+        """The sampler with the keys of `track`; times or values that are still `old`'s stay."""
+        sampler = dict(before)
         values, interpolation = track.values, track.interpolation
         if interpolation == "CUBICSPLINE" and track.key_count == 1:
             values, interpolation = values[:, 1], "STEP"  # cubic needs two keys; one is held
-        # weights are one flat stream, everything else one element per key (and tangent)
-        flat = values.reshape(-1) if track.path == "weights" else values.reshape(-1, track.width)
-        sampler = {"input": self._input(track), "output": self.builder.accessor(flat)}
-        if interpolation != "LINEAR":
-            sampler["interpolation"] = interpolation  # type: ignore[assignment]
-        animation["channels"].append(
-            {
-                "sampler": len(animation["samplers"]),
-                "target": {"node": node, "path": track.path},
-            }
-        )
-        animation["samplers"].append(sampler)
+        if old is None or differences(old.times, track.times):
+            sampler["input"] = self._input(track)
+        if old is None or old.interpolation != interpolation or differences(old.values, values):
+            # weights are one flat stream, everything else one element per key (and tangent)
+            flat = values.reshape(-1, *(() if track.path == "weights" else (track.width,)))
+            sampler["output"] = self.builder.accessor(flat)
+        put(sampler, "interpolation", interpolation, "LINEAR")
+        return sampler
 
     def _input(self, track: Track) -> int:
         times = _rounded(track.times)
@@ -148,6 +196,50 @@ class AnimationWriter:
         if key not in self._times:
             self._times[key] = self.builder.accessor(times, bounds=True)
         return self._times[key]
+
+
+def _partners(old: tuple[Clip, ...], new: tuple[Clip, ...]) -> list[int | None]:
+    """Which old clip each new one continues: under another name, at another index, edited.
+
+    One that has neither the content nor the name of an old clip continues the one at its index if
+    it moves the same things and no clip was taken away.
+    """
+
+    def same(i: int, k: int) -> bool:
+        return new[i].name == old[k].name and renamed(i, k)
+
+    def renamed(i: int, k: int) -> bool:
+        return _same_tracks(old[k], new[i])
+
+    def edited(i: int, k: int) -> bool:
+        return bool(new[i].name) and new[i].name == old[k].name
+
+    def in_place(i: int, k: int) -> bool:
+        return i == k and len(new) >= len(old) and _targets(new[i]) == _targets(old[k])
+
+    found = paired(len(old), len(new), same, renamed, edited, in_place)
+    for i, k in enumerate(found):
+        if k is None:  # a copy may share its original with others
+            found[i] = next((k for k in range(len(old)) if renamed(i, k)), None)
+    return found
+
+
+def _same_tracks(a: Clip, b: Clip) -> bool:
+    return len(a.tracks) == len(b.tracks) and not any(map(differences, a.tracks, b.tracks))
+
+
+def _targets(clip: Clip) -> set[tuple[int | str, str]]:
+    return {(track.target, track.path) for track in clip.tracks}
+
+
+def _without_samplers(animation: Tree, freed: set[int]) -> Tree:
+    """The animation without those samplers in `freed` that no channel reads any more."""
+    channels, samplers = animation["channels"], animation["samplers"]
+    unread = freed - {channel["sampler"] for channel in channels}
+    places = places_without(unread, len(samplers), mentioned(animation))
+    moved = [{**channel, "sampler": places[channel["sampler"]]} for channel in channels]
+    order = sorted(places, key=places.__getitem__)
+    return {**animation, "channels": moved, "samplers": [samplers[i] for i in order]}
 
 
 def _keys(track: Track) -> tuple[Any, ...]:
