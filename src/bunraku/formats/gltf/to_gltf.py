@@ -1,9 +1,9 @@
 """A character into a glTF document.
 
 A character that came from a glTF is patched: what its own document says of it is compared
-with what it says now, and only the differences are written, as new accessors at the end.
-Quantized and sparse data, textures, extensions and extras that nobody touched survive bit
-for bit. A character without a document starts from an empty one.
+with what it says now, and only the differences are written, as new accessors at the end; what
+nothing reads any more goes (`unread`). Quantized and sparse data, textures, extensions and extras
+that nobody touched survive bit for bit. A character without a document starts from an empty one.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 
 from bunraku.errors import Note, UnsupportedError
-from bunraku.formats.gltf.container import BIN_CHUNK, Chunk
+from bunraku.formats.gltf.container import BIN_CHUNK, Chunk, pad
 from bunraku.formats.gltf.context import KINDS, Context
 from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.gltf.encoding import BufferBuilder, put
 from bunraku.formats.gltf.from_gltf import character_from_gltf
 from bunraku.formats.gltf.node_rules import VISIBILITY, hidden_nodes, parents_of, roots_of
 from bunraku.formats.gltf.rules import DRACO
+from bunraku.formats.gltf.unread import drop_unread
 from bunraku.formats.gltf.write_animations import AnimationWriter
 from bunraku.formats.gltf.write_meshes import MeshWriter
 from bunraku.formats.gltf.write_surfaces import patch_image, patch_material, writable_images
@@ -297,8 +298,13 @@ class _Writer:
 
     def _finished(self) -> GltfFile:
         base = self.base
-        buffers = list(base.buffers) if base is not None else []
-        chunks = base.chunks if base is not None else ()
+        if base is None:
+            data = memoryview(b"".join(self.builder.pieces))
+            if len(data):
+                self.tree["buffers"] = [{"byteLength": len(data)}]
+            source = self.new.name or "character"
+            return GltfFile(self.tree, (data,) if len(data) else (), source=source)
+        buffers, chunks = list(base.buffers), base.chunks
         if self.builder.pieces:
             added = b"".join(self.builder.pieces)
             if self.extends:
@@ -310,17 +316,23 @@ class _Writer:
                 if len(buffers) > 1:
                     self._note_chunks(chunks)
                     chunks = ()  # not the first buffer: BIN has to be gathered anew
-        return GltfFile(
-            self.tree,
-            tuple(buffers),
-            chunks,
-            base.text if base is not None else b"",
-            base.source if base is not None else self.new.name or "character",
-            base.folder if base is not None else None,
-        )
+        buffers = drop_unread(base.json, self.tree, buffers)
+        if self.extends and not (buffers and buffers[0] is base.buffers[0]):
+            own = bool(buffers) and "uri" not in self.tree["buffers"][0]
+            chunks = _with_binary(chunks, buffers[0] if own else None)
+        return replace(base, json=self.tree, buffers=tuple(buffers), chunks=chunks, notes=())
 
     def _note_chunks(self, chunks: tuple[Chunk, ...]) -> None:
         for chunk in chunks[1:]:
             if chunk.kind != BIN_CHUNK:
                 message = f"the GLB chunk of type {chunk.kind:#010x} is not carried over"
                 self.context.note("chunk-dropped", (), message)
+
+
+def _with_binary(chunks: tuple[Chunk, ...], data: memoryview | None) -> tuple[Chunk, ...]:
+    """The chunks with other data in BIN, or without it."""
+    return tuple(
+        Chunk(BIN_CHUNK, pad(data, b"\0")) if data is not None and own else chunk
+        for chunk in chunks
+        if not (own := chunk.kind == BIN_CHUNK) or data is not None
+    )

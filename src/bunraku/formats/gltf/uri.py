@@ -11,6 +11,7 @@ from pathlib import Path
 from urllib.parse import unquote, unquote_to_bytes
 
 from bunraku.errors import FormatError, UnsupportedError
+from bunraku.formats.binary import Buffer
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 
@@ -40,6 +41,15 @@ def decode_data_uri(uri: str, where: str) -> tuple[str, bytes]:
         return media, binascii.a2b_base64(text + "=" * (-len(text) % 4), strict_mode=True)
     except (binascii.Error, ValueError) as error:
         raise FormatError(f"{where}: malformed base64: {error}") from None
+
+
+def encode_data_uri(media: str, data: Buffer) -> str:
+    """The data URI that holds `data`.
+
+    >>> encode_data_uri("application/octet-stream", b"\\x00\\x01\\x02")
+    'data:application/octet-stream;base64,AAEC'
+    """
+    return f"data:{media};base64," + binascii.b2a_base64(data, newline=False).decode("ascii")
 
 
 def local_path(uri: str, folder: Path | None, where: str) -> Path:

@@ -49,7 +49,7 @@ class AnimationWriter:
                 animation = self._written(clip, place)
             else:
                 animation = self._patched(before[k], old[k], clip, place)
-            if animation["channels"]:
+            if animation["channels"] or (k is not None and not before[k]["channels"]):
                 written.append(animation)
             else:
                 message = f"clip {clip.name!r} has no tracks, which glTF cannot say; left out"

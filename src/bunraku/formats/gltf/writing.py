@@ -5,7 +5,6 @@ An unchanged document is written bit for bit; otherwise only the JSON is written
 
 from __future__ import annotations
 
-import base64
 import os
 import re
 from pathlib import Path
@@ -26,7 +25,7 @@ from bunraku.formats.gltf.container import (
 from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.gltf.rules import MESHOPT, check_rules
 from bunraku.formats.gltf.schema import check
-from bunraku.formats.gltf.uri import is_data_uri, local_path, read_local
+from bunraku.formats.gltf.uri import encode_data_uri, is_data_uri, local_path, read_local
 
 Tree = dict[str, Any]
 
@@ -176,12 +175,9 @@ def _image_type(data: bytes) -> str:
 
 
 def _embed_files(file: GltfFile, tree: Tree, notes: list[Note]) -> None:
-    def as_uri(media: str, data: Buffer) -> str:
-        return f"data:{media};base64," + base64.b64encode(data).decode("ascii")
-
     if "buffers" in tree:
         tree["buffers"] = [
-            {**buffer, "uri": as_uri("application/octet-stream", data)}
+            {**buffer, "uri": encode_data_uri("application/octet-stream", data)}
             if len(data) and not is_data_uri(buffer.get("uri", ""))
             else buffer
             for buffer, data in zip(tree["buffers"], file.buffers, strict=True)
@@ -190,7 +186,10 @@ def _embed_files(file: GltfFile, tree: Tree, notes: list[Note]) -> None:
     for i, image in enumerate(tree.get("images", [])):
         data = _image_file(file, image, i, notes)
         if data is not None:
-            image = {**image, "uri": as_uri(image.get("mimeType") or _image_type(data), data)}
+            image = {
+                **image,
+                "uri": encode_data_uri(image.get("mimeType") or _image_type(data), data),
+            }
         images.append(image)
     if images:
         tree["images"] = images
