@@ -21,7 +21,7 @@ from bunraku.formats.gltf.context import KINDS, Context, Place
 from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.gltf.node_rules import TRS, hidden_nodes, parents_of
 from bunraku.formats.gltf.read_animations import AnimationReader
-from bunraku.formats.gltf.read_meshes import MeshReader
+from bunraku.formats.gltf.read_meshes import MORPHED, MeshReader
 from bunraku.formats.gltf.uri import decode_data_uri, is_data_uri, read_local
 from bunraku.model import Attachment, Character, Clip, Image, Material, Scene, Skeleton, Skin
 from bunraku.model.arrays import Float64
@@ -373,3 +373,10 @@ def _note_carried(tree: Tree, context: Context) -> None:
         if names:
             message = f"the attributes {', '.join(names)[:120]} are kept in the document"
             context.note("attributes-carried", ("meshes", i), message)
+        targets = [target for p in mesh["primitives"] for target in p.get("targets", ())]
+        names = sorted({name for target in targets for name in target if name not in MORPHED})
+        if names:
+            message = (
+                f"displacements of {', '.join(names)[:120]} are kept in the document, not shown"
+            )
+            context.note("displacements-carried", ("meshes", i), message)

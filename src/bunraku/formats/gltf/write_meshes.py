@@ -5,6 +5,7 @@ Specification: glTF 2.0, sections 3.7.2 (meshes) and 3.7.3.3 (joints and weights
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,8 @@ from bunraku.formats.gltf.context import Context, Place
 from bunraku.formats.gltf.encoding import BufferBuilder, put
 from bunraku.formats.gltf.layout import INDICES, VERTICES
 from bunraku.formats.gltf.mesh_rules import semantic
+from bunraku.formats.gltf.pairing import paired_parts, paired_targets
+from bunraku.formats.gltf.read_meshes import MORPHED
 from bunraku.formats.gltf.rules import DRACO
 from bunraku.model import Geometry, Mesh, MorphTarget, Part, differences
 
@@ -51,44 +54,84 @@ class MeshWriter:
             put(tree, "weights", weights if any(weights) else [], [])
         if old is None or old.morph_names != mesh.morph_names:
             _write_names(tree, mesh.morph_names)
-        if old is not None and _same_structure(old, mesh):
-            for i, primitive in enumerate(tree["primitives"]):
-                self._patch_primitive(primitive, old, mesh, i, (*place, "primitives", i))
-            return
-        before = tree.get("primitives", [])
-        tree["primitives"] = []
+        before: list[Tree] = tree.get("primitives", [])
+        partners = [None] * len(mesh.parts) if old is None else paired_parts(old, mesh)
+        written: dict[int, Tree] = {}
+        for i, k in enumerate(partners):
+            if old is None or k is None:
+                continue
+            if _has_faces(mesh, mesh.parts[i]):
+                here = (*place, "primitives", k)
+                self._patch_primitive(before[k], (old, k), (mesh, i), here)
+                written[i] = before[k]
+            elif not _has_faces(old, old.parts[k]):
+                written[i] = before[k]
         for i, part in enumerate(mesh.parts):
+            if i in written:
+                continue
             if not _has_faces(mesh, part):
                 message = "has no faces or no vertices, which glTF cannot say; left out"
                 self.context.note("part-dropped", (*place, "parts", i), message)
                 continue
-            kept = before[i] if i < len(before) else {}
-            primitive = {key: kept[key] for key in ("extras", "extensions") if key in kept}
+            beside = (w for j, w in written.items() if mesh.parts[j].geometry == part.geometry)
+            written[i] = self._added(mesh, part, next(beside, {}))
+        tree["primitives"] = [written[i] for i in sorted(written)]
+        if None in partners:
+            for k in sorted(set(range(len(before))).difference(partners)):
+                self._note_left_out(before[k], (*place, "primitives", k))
+
+    def _added(self, mesh: Mesh, part: Part, beside: Tree) -> Tree:
+        """A new primitive; `beside` is one with the same vertices, if there is any."""
+        primitive: Tree = {}
+        if not beside or DRACO in beside.get("extensions", {}):
             self._rewrite(primitive, mesh, part)
-            tree["primitives"].append(primitive)
+            return primitive
+        primitive |= {key: copy.deepcopy(beside[key]) for key in _VERTICES if key in beside}
+        put(primitive, "material", part.material, None)
+        self._write_faces(primitive, part, mesh.geometries[part.geometry])
+        return primitive
+
+    def _note_left_out(self, primitive: Tree, place: Place) -> None:
+        """Say what goes with an old primitive that none of the parts written anew continues."""
+        lost = _own(primitive)
+        lost += ["extras"] if "extras" in primitive else []
+        lost += [name for name in primitive.get("extensions", {}) if name != DRACO]
+        if lost:
+            message = f"no part continues it: its {', '.join(lost)[:120]} are left out"
+            self.context.note("primitive-dropped", place, message)
 
     def _patch_primitive(
-        self, primitive: Tree, old: Mesh, mesh: Mesh, index: int, place: Place
+        self, primitive: Tree, old: tuple[Mesh, int], new: tuple[Mesh, int], place: Place
     ) -> None:
-        old_part, part = old.parts[index], mesh.parts[index]
-        before, after = old.geometries[old_part.geometry], mesh.geometries[part.geometry]
+        """Bring a primitive from a part of the old mesh to one of the new."""
+        (was, k), (mesh, i) = old, new
+        old_part, part = was.parts[k], mesh.parts[i]
+        before, after = was.geometries[old_part.geometry], mesh.geometries[part.geometry]
         reshaped = before.vertex_count != after.vertex_count
         faces = old_part.topology != part.topology or differences(old_part.faces, part.faces)
         changed = differences(before, after)
-        if (changed or faces) and (reshaped or DRACO in primitive.get("extensions", {})):
-            own = [name for name in primitive["attributes"] if semantic(name) is None]
-            if own:
-                message = f"the attributes {', '.join(own)[:120]} no longer fit; left out"
-                self.context.note("attributes-dropped", place, message)
+        if (changed or faces) and reshaped:
+            self._note_dropped(_own(primitive), place)
             self._rewrite(primitive, mesh, part)
+            return
+        if (changed or faces) and DRACO in primitive.get("extensions", {}):
+            # the displacements are beside the packed data
+            self._note_dropped(_own(primitive | {"targets": []}), place)
+            self._rewrite_base(primitive, mesh, part)
+            self._patch_targets(primitive, (was, before), (mesh, after), place)
             return
         if changed:
             self._patch_attributes(primitive["attributes"], before, after)
-            self._patch_targets(primitive, before, after)
+            self._patch_targets(primitive, (was, before), (mesh, after), place)
         if faces:
             self._write_faces(primitive, part, after)
         if old_part.material != part.material:
             put(primitive, "material", part.material, None)
+
+    def _note_dropped(self, names: list[str], place: Place) -> None:
+        if names:
+            message = f"the attributes {', '.join(names)[:120]} no longer fit; left out"
+            self.context.note("attributes-dropped", place, message)
 
     def _patch_attributes(self, attributes: Tree, before: Geometry, after: Geometry) -> None:
         for base, field in _FIELDS.items():
@@ -98,22 +141,42 @@ class MeshWriter:
                 del attributes[name]
             attributes.update(self._attribute(after, field))
 
-    def _patch_targets(self, primitive: Tree, before: Geometry, after: Geometry) -> None:
+    def _patch_targets(
+        self,
+        primitive: Tree,
+        old: tuple[Mesh, Geometry],
+        new: tuple[Mesh, Geometry],
+        place: Place,
+    ) -> None:
+        (was, before), (mesh, after) = old, new
         if not differences(before.morphs, after.morphs):
             return
+        names = was.morph_names, mesh.morph_names
+        partners = paired_targets(names[0], before.morphs, names[1], after.morphs)
         targets = primitive.get("targets", [])
+        targets += [{} for _ in range(len(before.morphs) - len(targets))]
         written = []
-        for t, morph in enumerate(after.morphs):
-            old = before.morphs[t] if t < len(before.morphs) else None
-            target = targets[t] if t < len(targets) else {}
-            if old is None or differences(old, morph):
-                own = {k: v for k, v in target.items() if semantic(k) is None}
+        for morph, t in zip(after.morphs, partners, strict=True):
+            target = {} if t is None else targets[t]
+            if t is None or differences(before.morphs[t], morph) or not target:
+                own = {key: target[key] for key in _carried(target)}
                 target = own | self._target(morph, after)
             written.append(target)
+        if None in partners:
+            left = set(range(len(targets))).difference(partners)
+            lost = {name for t in left for name in _carried(targets[t])}
+            self._note_dropped(sorted(lost), (*place, "targets"))
         put(primitive, "targets", written, [])
 
     def _rewrite(self, primitive: Tree, mesh: Mesh, part: Part) -> None:
         """All of a primitive from the model; nothing of its former data is left."""
+        self._rewrite_base(primitive, mesh, part)
+        geometry = mesh.geometries[part.geometry]
+        targets = [self._target(morph, geometry) for morph in geometry.morphs]
+        put(primitive, "targets", targets, [])
+
+    def _rewrite_base(self, primitive: Tree, mesh: Mesh, part: Part) -> None:
+        """All but the morph targets, unpacked."""
         geometry = mesh.geometries[part.geometry]
         if DRACO in primitive.get("extensions", {}):
             extensions = {k: v for k, v in primitive["extensions"].items() if k != DRACO}
@@ -121,8 +184,6 @@ class MeshWriter:
         primitive["attributes"] = {}
         for field in _FIELDS.values():
             primitive["attributes"].update(self._attribute(geometry, field))
-        targets = [self._target(morph, geometry) for morph in geometry.morphs]
-        put(primitive, "targets", targets, [])
         put(primitive, "material", part.material, None)
         self._write_faces(primitive, part, geometry)
 
@@ -227,6 +288,7 @@ class MeshWriter:
         return target
 
 
+_VERTICES = ("attributes", "targets")
 # Attribute semantics and the fields of a geometry that say the same.
 _FIELDS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("POSITION",): ("positions",),
@@ -246,15 +308,16 @@ def _has_faces(mesh: Mesh, part: Part) -> bool:
     return len(part.faces) > 0 and mesh.geometries[part.geometry].vertex_count > 0
 
 
-def _same_structure(old: Mesh, new: Mesh) -> bool:
-    return (
-        [part.geometry for part in old.parts] == [part.geometry for part in new.parts]
-        and len(old.geometries) == len(new.geometries)
-        and all(
-            _has_faces(old, was) == _has_faces(new, now)
-            for was, now in zip(old.parts, new.parts, strict=True)
-        )
-    )
+def _carried(target: Tree) -> list[str]:
+    """What a morph target displaces beside what the model holds."""
+    return [name for name in target if name not in MORPHED]
+
+
+def _own(primitive: Tree) -> list[str]:
+    """Attributes and displacements of a primitive that the model does not hold."""
+    own = [name for name in primitive["attributes"] if semantic(name) is None]
+    moved = {name for target in primitive.get("targets", ()) for name in _carried(target)}
+    return own + [f"displacements of {name}" for name in sorted(moved)]
 
 
 def _write_names(tree: Tree, names: tuple[str, ...]) -> None:
