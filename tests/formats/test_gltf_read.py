@@ -23,7 +23,8 @@ INVALID = {
     ),
     "a joint slot beyond the skin": (
         skinned([[1, 0, 0, 0]] * 3, joints=[[0, 0, 0, 0], [1, 0, 0, 0], [2, 0, 0, 0]]),
-        "nodes[0]: its mesh uses joint slot 2, but skins[0] has 2 joints",
+        "nodes[0]: its mesh uses joint slot 2, but skins[0] has 2 joints; first at vertex 2 of"
+        " meshes[0]",
     ),
     "times that run back": (
         animated("rotation", [1, 0], TURNS),

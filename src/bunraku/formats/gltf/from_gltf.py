@@ -7,25 +7,30 @@ and a note says so where it would be missed. Specification: glTF 2.0, section 3.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
-from bunraku.errors import BunrakuError, FormatError, RigError
+from bunraku.errors import FormatError, RigError
 from bunraku.formats.gltf.accessors import AccessorReader
-from bunraku.formats.gltf.checks import is_finite_number
-from bunraku.formats.gltf.context import KINDS, Context, Place
+from bunraku.formats.gltf.context import KINDS, Context
 from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.gltf.node_rules import TRS, hidden_nodes, parents_of
 from bunraku.formats.gltf.read_animations import AnimationReader
 from bunraku.formats.gltf.read_meshes import MORPHED, MeshReader
-from bunraku.formats.gltf.uri import decode_data_uri, is_data_uri, read_local
-from bunraku.model import Attachment, Character, Clip, Image, Material, Scene, Skeleton, Skin
+from bunraku.formats.gltf.read_surfaces import read_image, read_material
+from bunraku.model import (
+    Attachment,
+    Character,
+    Clip,
+    Geometry,
+    Scene,
+    Skeleton,
+    Skin,
+)
 from bunraku.model.arrays import Float64
-from bunraku.model.material import Wrap
 from bunraku.rotation import quaternion
 
 Tree = dict[str, Any]
@@ -65,19 +70,23 @@ def character_from_gltf(file: GltfFile) -> Character:
             if attachment.skin is not None:
                 joints = len(skins[attachment.skin].joints)
                 for geometry in model_meshes[attachment.mesh].geometries:
-                    slot = meshes.highest_slot(geometry)
-                    if slot >= joints:
+                    if meshes.highest_slot(geometry) >= joints:
+                        mesh = f"meshes[{attachment.mesh}]"
+                        if name := model_meshes[attachment.mesh].name:
+                            mesh += f" ({name[:80]!r})"
+                        vertex, slot = _first_beyond(geometry, joints)
                         raise FormatError(
                             reader.where(
                                 f"nodes[{attachment.node}]: its mesh uses joint slot {slot}, but"
-                                f" skins[{attachment.skin}] has {joints} joints"
+                                f" skins[{attachment.skin}] has {joints} joints; first at vertex"
+                                f" {vertex} of {mesh}"
                             )
                         )
         materials = tuple(
-            _material(tree, material, ("materials", i), context)
+            read_material(tree, material, ("materials", i), context)
             for i, material in enumerate(tree.get("materials", ()))
         )
-        images = tuple(_image(reader, i, context) for i in range(context.counts["images"]))
+        images = tuple(read_image(reader, i, context) for i in range(context.counts["images"]))
         clips = tuple(animations.clip(i) for i in range(context.counts["animations"]))
         scenes = tuple(
             Scene(
@@ -240,120 +249,13 @@ def _attachments(tree: Tree, context: Context) -> tuple[Attachment, ...]:
     return tuple(attachments)
 
 
-_ALPHA = {"OPAQUE": "opaque", "MASK": "mask", "BLEND": "blend"}
-WRAPS: dict[int, Wrap] = {10497: "repeat", 33071: "clamp", 33648: "mirror"}
-NEAREST, LINEAR = 9728, 9729
-TEXTURE_TRANSFORM = "KHR_texture_transform"
-
-
-def _material(tree: Tree, material: Tree, place: Place, context: Context) -> Material:
-    surface = material.get("pbrMetallicRoughness", {})
-    texture = surface.get("baseColorTexture", {})
-    red, green, blue, alpha = surface.get("baseColorFactor", (1.0, 1.0, 1.0, 1.0))
-    inner = (*place, "pbrMetallicRoughness", "baseColorTexture")
-    return Material(
-        material.get("name", ""),
-        (float(red), float(green), float(blue), float(alpha)),
-        _texture_image(tree, texture.get("index")),
-        alpha_mode=_ALPHA.get(material.get("alphaMode", "OPAQUE"), "opaque"),  # type: ignore[arg-type]
-        alpha_cutoff=float(material.get("alphaCutoff", 0.5)),
-        double_sided=material.get("doubleSided", False),
-        **sampling_of(tree, texture.get("index")),
-        **_placement(texture, inner, context),
-    )
-
-
-def sampling_of(tree: Tree, texture: Any) -> dict[str, Any]:
-    """`wrap` and `filter` of a material, as the sampler of its texture has them."""
-    sampler: Tree = {}
-    if _among(texture, tree.get("textures", ())):
-        index, samplers = tree["textures"][texture].get("sampler"), tree.get("samplers", ())
-        sampler = samplers[index] if _among(index, samplers) else {}
-    across, down = (
-        WRAPS.get(code, "repeat") if isinstance(code, int) else "repeat"
-        for code in (sampler.get("wrapS"), sampler.get("wrapT"))
-    )
-    nearest = sampler.get("magFilter") == NEAREST
-    return {"wrap": (across, down), "filter": "nearest" if nearest else "linear"}
-
-
-def _placement(texture: Tree, place: Place, context: Context) -> dict[str, Any]:
-    """Which coordinates a texture reads, and where (KHR_texture_transform)."""
-    result = {"uv_set": texture.get("texCoord", 0)}
-    extension = texture.get("extensions", {}).get(TEXTURE_TRANSFORM, {})
-    place = (*place, "extensions", TEXTURE_TRANSFORM)
-    if not isinstance(extension, dict):
-        context.note("texture-transform-unread", place, "is no object; read as none")
-        return result
-    for key, name in (("offset", "uv_offset"), ("scale", "uv_scale")):
-        pair = extension.get(key, [])
-        if isinstance(pair, list) and len(pair) == 2 and all(map(is_finite_number, pair)):
-            result[name] = (float(pair[0]), float(pair[1]))
-        elif key in extension:
-            context.note("texture-transform-unread", (*place, key), "is no pair of numbers")
-    if is_finite_number(turn := extension.get("rotation", 0)):
-        result["uv_rotation"] = float(turn)
-    else:
-        context.note("texture-transform-unread", (*place, "rotation"), "is no number")
-    uv_set = extension.get("texCoord", 0)
-    if not isinstance(uv_set, int) or isinstance(uv_set, bool) or uv_set < 0:
-        context.note("texture-transform-unread", (*place, "texCoord"), "is no index")
-    elif "texCoord" in extension:
-        result["uv_set"] = uv_set
-    return result
-
-
-def _among(index: Any, things: Sequence[Any]) -> bool:
-    return isinstance(index, int) and not isinstance(index, bool) and 0 <= index < len(things)
-
-
-def _texture_image(tree: Tree, texture: Any) -> int | None:
-    """Image of a texture: the plain source, else one an extension names."""
-    textures, images = tree.get("textures", ()), tree.get("images", ())
-    if not _among(texture, textures):
-        return None
-    holders = [textures[texture], *textures[texture].get("extensions", {}).values()]
-    for holder in holders:
-        source = holder.get("source") if isinstance(holder, dict) else None
-        if _among(source, images):
-            return source
-    return None
-
-
-def _image(reader: AccessorReader, index: int, context: Context) -> Image:
-    image = reader.file.json["images"][index]
-    place = f"images[{index}]"
-    media, data = "", b""
-    if "bufferView" in image:
-        view = reader.view(image["bufferView"])
-        reader.budget.spend(len(view), place)
-        data = bytes(view)
-    elif "uri" in image and is_data_uri(image["uri"]):
-        reader.budget.spend(len(image["uri"]), place)
-        media, data = decode_data_uri(image["uri"], reader.where(f"{place}.uri"))
-    elif "uri" in image:
-        try:
-            data = read_local(image["uri"], reader.file.folder, reader.where(f"{place}.uri"))
-        except BunrakuError as error:
-            context.note("image-missing", ("images", index), str(error))
-    else:
-        context.note("image-missing", ("images", index), "has neither a bufferView nor a uri")
-    return Image(data, image.get("mimeType") or media_type(data) or media, image.get("name", ""))
-
-
-def media_type(data: bytes) -> str:
-    """Media type of an encoded picture by its first bytes, "" if unknown.
-
-    >>> media_type(b"\\xff\\xd8\\xff\\xe0")
-    'image/jpeg'
-    """
-    if data[:8] == b"\x89PNG\r\n\x1a\n":
-        return "image/png"
-    if data[:3] == b"\xff\xd8\xff":
-        return "image/jpeg"
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        return "image/webp"
-    return "image/ktx2" if data[:7] == b"\xabKTX 20" else ""
+def _first_beyond(geometry: Geometry, joints: int) -> tuple[int, int]:
+    """The first vertex that a slot from `joints` on holds, and that slot."""
+    assert geometry.joints is not None
+    assert geometry.weights is not None
+    beyond = (geometry.joints >= joints) & (geometry.weights > 0)
+    vertex, column = np.argwhere(beyond)[0]
+    return int(vertex), int(geometry.joints[vertex, column])
 
 
 def _note_carried(tree: Tree, context: Context) -> None:

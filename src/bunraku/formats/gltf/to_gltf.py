@@ -21,11 +21,16 @@ from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.gltf.encoding import BufferBuilder, put
 from bunraku.formats.gltf.from_gltf import character_from_gltf
 from bunraku.formats.gltf.node_rules import VISIBILITY, hidden_nodes, parents_of, roots_of
-from bunraku.formats.gltf.rules import DRACO
+from bunraku.formats.gltf.rules import DRACO, MESHOPT
 from bunraku.formats.gltf.unread import drop_unread
 from bunraku.formats.gltf.write_animations import AnimationWriter
 from bunraku.formats.gltf.write_meshes import MeshWriter
-from bunraku.formats.gltf.write_surfaces import patch_image, patch_material, writable_images
+from bunraku.formats.gltf.write_surfaces import (
+    TEXTURE_KINDS,
+    patch_image,
+    patch_material,
+    writable_images,
+)
 from bunraku.model import Attachment, Character, Skeleton, Skin, differences
 
 Tree = dict[str, Any]
@@ -105,7 +110,7 @@ class _Writer:
         self._animations()
         if self.base is None:
             self._common_roots()
-        self._drop_unused_draco()
+        self._drop_unused_extensions()
         return self._finished()
 
     def _list(self, kind: str, count: int) -> list[Tree]:
@@ -120,14 +125,17 @@ class _Writer:
         old, new = self.old, self.new
         places = writable_images(new.images, len(old.images), self.context)
         images = self._list("images", len(places))
+        media = {}
         for i, place in places.items():
             before = old.images[i] if i < len(old.images) else None
             where = ("images", i)
-            patch_image(images[place], before, new.images[i], self.builder, where, self.context)
+            image = new.images[i]
+            patch_image(self.tree, place, before, image, self.builder, where, self.context)
+            media[place] = images[place].get("mimeType") or image.mime_type
         materials = self._list("materials", len(new.materials))
         for i, material in enumerate(new.materials):
             was = old.materials[i] if i < len(old.materials) else None
-            patch_material(self.tree, materials[i], was, material, places)
+            patch_material(self.tree, materials[i], was, material, places, media)
 
     def _meshes(self) -> dict[int, int]:
         """Write all meshes; returns where in the document each of them is."""
@@ -284,17 +292,14 @@ class _Writer:
                     scene["nodes"] = [r for r in shown if r not in apart] + [len(nodes) - 1]
             roots = roots_of(self.tree, parents_of(self.tree))
 
-    def _drop_unused_draco(self) -> None:
-        """A file whose last Draco primitive was rewritten no longer needs a decoder."""
-        used = any(
-            DRACO in primitive.get("extensions", {})
-            for mesh in self.tree.get("meshes", [])
-            for primitive in mesh["primitives"]
-        )
+    def _drop_unused_extensions(self) -> None:
+        """A file needs no decoder any more whose last packed or uncommon data were replaced."""
+        if self.base is None:
+            return
+        gone = _decoders(self.base.json) - _decoders(self.tree)
         for key in ("extensionsUsed", "extensionsRequired"):
-            if not used and DRACO in self.tree.get(key, ()):
-                names = [name for name in self.tree[key] if name != DRACO]
-                put(self.tree, key, names, [])
+            names = self.tree.get(key, [])
+            put(self.tree, key, [name for name in names if name not in gone], [])
 
     def _finished(self) -> GltfFile:
         base = self.base
@@ -327,6 +332,15 @@ class _Writer:
             if chunk.kind != BIN_CHUNK:
                 message = f"the GLB chunk of type {chunk.kind:#010x} is not carried over"
                 self.context.note("chunk-dropped", (), message)
+
+
+def _decoders(tree: Tree) -> set[str]:
+    """Extensions that say how the data of meshes, bufferViews and textures are packed."""
+    primitives = [primitive for mesh in tree.get("meshes", ()) for primitive in mesh["primitives"]]
+    holders = [*primitives, *tree.get("bufferViews", ()), *tree.get("textures", ())]
+    names = {name for holder in holders for name in holder.get("extensions", {})}
+    names |= {TEXTURE_KINDS.get(image.get("mimeType", ""), "") for image in tree.get("images", ())}
+    return names & {DRACO, *MESHOPT, *TEXTURE_KINDS.values()}
 
 
 def _with_binary(chunks: tuple[Chunk, ...], data: memoryview | None) -> tuple[Chunk, ...]:

@@ -10,21 +10,40 @@ from typing import Any
 
 from bunraku.formats.gltf.context import Context, Place
 from bunraku.formats.gltf.encoding import BufferBuilder, put
-from bunraku.formats.gltf.from_gltf import LINEAR, NEAREST, TEXTURE_TRANSFORM, WRAPS, sampling_of
+from bunraku.formats.gltf.read_surfaces import (
+    LINEAR,
+    NEAREST,
+    TEXTURE_TRANSFORM,
+    WRAPS,
+    image_of,
+    shading_of,
+)
 from bunraku.model import Image, Material
 
 Tree = dict[str, Any]
 
 _CODES = {mode: code for code, mode in WRAPS.items()}
+# Kinds of pictures that a texture names by an extension.
+TEXTURE_KINDS = {
+    "image/avif": "EXT_texture_avif",
+    "image/ktx2": "KHR_texture_basisu",
+    "image/vnd-ms.dds": "MSFT_texture_dds",
+    "image/webp": "EXT_texture_webp",
+}
 LARGEST = 1 << 26  # texels of a picture that is decoded
 
 
 def patch_material(
-    root: Tree, tree: Tree, old: Material | None, material: Material, images: dict[int, int]
+    root: Tree,
+    tree: Tree,
+    old: Material | None,
+    material: Material,
+    images: dict[int, int],
+    media: dict[int, str],
 ) -> None:
     """Bring a material object from `old` (None: it is new) to `material`.
 
-    `images` maps the character's images to those of the document.
+    `images` maps the character's images to those of the document, whose kinds are in `media`.
     """
     if material == old:
         return
@@ -34,19 +53,25 @@ def patch_material(
     before = old or Material()
     if material.name != before.name:
         put(tree, "name", material.name, "")
-    surface = dict(tree.get("pbrMetallicRoughness", {}))
+    shading = shading_of(tree)
+    surface = shading.said(tree)
     if material.base_color != before.base_color:
         color = [min(max(float(c), 0.0), 1.0) for c in material.base_color]
-        put(surface, "baseColorFactor", color, [1.0, 1.0, 1.0, 1.0])
+        put(surface, shading.color, color, [1.0, 1.0, 1.0, 1.0])
     if _placed(material) != _placed(before):
-        info = dict(surface.get("baseColorTexture", {}))
+        said = surface.get(shading.texture)
+        info = dict(said) if isinstance(said, dict) else {}
         if (material.image, _sampling(material)) != (before.image, _sampling(before)):
             image = None if material.image is None else images.get(material.image)
-            same = info.get("index") if material.image == before.image else None
-            put(info, "index", _texture(root, image, same, material), None)
+            same = old is not None and material.image == old.image
+            texture = _texture(root, image, info.get("index"), same, material, media)
+            put(info, "index", texture, None)
         _place(root, info, material)
-        put(surface, "baseColorTexture", info if "index" in info else {}, {})
-    put(tree, "pbrMetallicRoughness", surface, {})
+        put(surface, shading.texture, info if "index" in info else {}, {})
+    if shading.extension is None:
+        put(tree, "pbrMetallicRoughness", surface, {})
+    else:
+        tree["extensions"] = {**tree["extensions"], shading.extension: surface}
     if material.alpha_mode != before.alpha_mode:
         put(tree, "alphaMode", material.alpha_mode.upper(), "OPAQUE")
     if material.alpha_mode == "mask":
@@ -68,37 +93,62 @@ def _sampling(material: Material) -> dict[str, Any]:
     return {"wrap": material.wrap, "filter": material.filter}
 
 
-def _texture(root: Tree, image: int | None, same: int | None, material: Material) -> int | None:
+def _texture(
+    root: Tree,
+    image: int | None,
+    before: Any,
+    same: bool,
+    material: Material,
+    media: dict[int, str],
+) -> int | None:
     """A texture that shows the image, sampled as the material says: one there is, or a new one.
 
     Args:
-        same: the texture that shows this image so far; a new one has whatever else it says.
+        before: index of the texture so far: of its sampler stays what the material does not say.
+        same: whether that shows the image already: all else that it says stays as well.
+        media: kinds of the images.
     """
     if image is None:
         return None
-    textures = root.setdefault("textures", [])
-    for i, texture in enumerate(textures):
-        if texture.get("source") == image and sampling_of(root, i) == _sampling(material):
-            return i
-    texture = {"source": image} if same is None else dict(textures[same])
-    samplers = root.setdefault("samplers", [])
-    before = texture.get("sampler")
-    sampler = dict(samplers[before]) if isinstance(before, int) and before < len(samplers) else {}
+    textures, samplers = root.setdefault("textures", []), root.setdefault("samplers", [])
+    known = textures[before] if isinstance(before, int) and before < len(textures) else {}
+    number = known.get("sampler")
+    sampler = dict(samplers[number]) if isinstance(number, int) and number < len(samplers) else {}
     for key, mode in zip(("wrapS", "wrapT"), material.wrap, strict=True):
         put(sampler, key, _CODES[mode], 10497)
     if material.filter == "nearest":
         sampler["magFilter"] = NEAREST
     elif sampler.get("magFilter") == NEAREST:
         sampler["magFilter"] = LINEAR
-    if sampler:
-        if sampler not in samplers:
-            samplers.append(sampler)
-        texture["sampler"] = samplers.index(sampler)
-    else:
-        texture.pop("sampler", None)
+    texture: Tree = dict(known) if same else {}
+    if not same:
+        show(root, texture, image, media[image])
+    if sampler and sampler not in samplers:
+        samplers.append(sampler)
+    put(texture, "sampler", samplers.index(sampler) if sampler else None, None)
     put(root, "samplers", samplers, [])
-    textures.append(texture)
-    return len(textures) - 1
+    if texture not in textures:
+        textures.append(texture)
+    return int(textures.index(texture))
+
+
+def show(root: Tree, texture: Tree, image: int, media: str) -> None:
+    """Let a texture show an image in place of what it shows, by the extension of its kind.
+
+    The core of glTF has PNG and JPEG only. Without a `source` of these kinds the extensions are
+    required, as each of them says.
+    """
+    texture.pop("source", None)
+    known = TEXTURE_KINDS.values()
+    others = {k: v for k, v in texture.get("extensions", {}).items() if k not in known}
+    extension = TEXTURE_KINDS.get(media)
+    if extension is None:
+        texture["source"] = image
+    else:
+        others[extension] = {"source": image}
+        _declare(root, "extensionsUsed", extension)
+        _declare(root, "extensionsRequired", extension)
+    put(texture, "extensions", others, {})
 
 
 def _place(root: Tree, info: Tree, material: Material) -> None:
@@ -113,33 +163,44 @@ def _place(root: Tree, info: Tree, material: Material) -> None:
     put(transform, "scale", list(material.uv_scale), [1.0, 1.0])
     put(extensions, TEXTURE_TRANSFORM, transform, {})
     put(info, "extensions", extensions, {})
-    used = root.get("extensionsUsed", [])
-    if transform and TEXTURE_TRANSFORM not in used:
-        root["extensionsUsed"] = [*used, TEXTURE_TRANSFORM]
+    if transform:
+        _declare(root, "extensionsUsed", TEXTURE_TRANSFORM)
+
+
+def _declare(root: Tree, key: str, extension: str) -> None:
+    names = root.get(key, [])
+    root[key] = names if extension in names else [*names, extension]
 
 
 def patch_image(
-    tree: Tree,
+    root: Tree,
+    index: int,
     old: Image | None,
     image: Image,
     builder: BufferBuilder,
     place: Place,
     context: Context,
 ) -> None:
-    """Bring an image object from `old` (None: it is new) to `image`."""
+    """Bring an image of the document from `old` (None: it is new) to `image`."""
     if image == old:
         return
+    tree = root["images"][index]
     if old is None or old.name != image.name:
         put(tree, "name", image.name, "")
     if old is None or (old.data, old.mime_type) != (image.data, image.mime_type):
+        shown = [t for i, t in enumerate(root.get("textures", ())) if image_of(root, i) == index]
         data, media = _said(image, place, context)
         tree.pop("uri", None)
         tree["bufferView"] = builder.view(data)
         tree["mimeType"] = media
+        if media in TEXTURE_KINDS:
+            _declare(root, "extensionsUsed", TEXTURE_KINDS[media])
+        for texture in shown:
+            show(root, texture, index, media)
 
 
 def _said(image: Image, place: Place, context: Context) -> tuple[bytes, str]:
-    """Content and media type: glTF and its extensions know four kinds, others become PNG."""
+    """Content and media type: what neither glTF nor a common extension knows becomes PNG."""
     media = image.mime_type or "image/png"
     if media in ("image/png", "image/jpeg", "image/webp", "image/ktx2"):
         return image.data, media
