@@ -6,11 +6,14 @@ the old thing beside the model (extras, extensions, custom attributes) would go 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache
+from typing import TypeVar
 
-from bunraku.model import Mesh, MorphTarget, Part, differences
+from bunraku.model import Image, Material, Mesh, MorphTarget, Part, Scene, Skin, differences
 
+Thing = TypeVar("Thing", Mesh, Skin, Material, Image, Scene)
 Alike = Callable[[int, int], bool]
 
 
@@ -35,6 +38,30 @@ def paired(old: int, new: int, *alike: Alike) -> list[int | None]:
                 found[i] = next((k for k in sorted(asked) if test(i, k)), None)
                 free -= {found[i]}
     return found
+
+
+def paired_things(old: Sequence[Thing], new: Sequence[Thing]) -> list[int | None]:
+    """Which of the old meshes, skins, … each new one continues: by content, name, then place.
+
+    By place alone only when none was taken away. Materials are alike easily: one of the same name
+    at the same place was edited, whatever others look like.
+    """
+
+    def content(i: int, k: int) -> bool:
+        return not differences(replace(old[k], name=new[i].name), new[i])
+
+    def name(i: int, k: int) -> bool:
+        return new[i].name == old[k].name
+
+    return paired(
+        len(old),
+        len(new),
+        lambda i, k: name(i, k) and content(i, k),
+        lambda i, k: i == k and name(i, k),
+        content,
+        lambda i, k: bool(new[i].name) and name(i, k),
+        lambda i, k: i == k and len(new) >= len(old),
+    )
 
 
 def paired_parts(old: Mesh, new: Mesh) -> list[int | None]:

@@ -21,15 +21,16 @@ from bunraku.formats.gltf.document import GltfFile
 from bunraku.formats.gltf.encoding import BufferBuilder, put
 from bunraku.formats.gltf.from_gltf import character_from_gltf
 from bunraku.formats.gltf.node_rules import VISIBILITY, hidden_nodes, parents_of, roots_of
+from bunraku.formats.gltf.pairing import paired_things
 from bunraku.formats.gltf.rules import DRACO, MESHOPT
 from bunraku.formats.gltf.unread import drop_unread
 from bunraku.formats.gltf.write_animations import AnimationWriter
 from bunraku.formats.gltf.write_meshes import MeshWriter
 from bunraku.formats.gltf.write_surfaces import (
     TEXTURE_KINDS,
+    image_places,
     patch_image,
     patch_material,
-    writable_images,
 )
 from bunraku.model import Attachment, Character, Skeleton, Skin, differences
 
@@ -39,9 +40,10 @@ Tree = dict[str, Any]
 def gltf_from_character(character: Character) -> tuple[GltfFile, tuple[Note, ...]]:
     """The document of a character, and notes on what it cannot hold.
 
-    Indices of nodes, meshes, skins, materials and images stay what they are. A character that
-    has fewer of them than its document is written from scratch (noted): opaque data of the
-    document would refer to the wrong ones.
+    Indices of nodes, meshes, skins and materials stay what they are. What the document says of
+    one beside the model (extras, extensions) follows it to another place, by content, then by
+    name; opaque data that mean one by its number cannot (noted). Images stay where they were. A
+    character that has fewer of these than its document is written from scratch (noted).
 
     >>> file, notes = gltf_from_character(Character(Skeleton(("root", "tip"), [-1, 0])))
     >>> file.json["nodes"]
@@ -121,35 +123,56 @@ class _Writer:
             self.tree[kind] = objects
         return objects
 
+    def _continued(self, kind: str, partners: list[int | None]) -> list[Tree]:
+        """The objects of a kind, each in the place of what continues it, new ones empty."""
+        before: list[Tree] = self.tree.get(kind, [])
+        objects = [{} if k is None else before[k] for k in partners]
+        put(self.tree, kind, objects, [])
+        if None in partners:
+            for k in sorted(set(range(len(before))).difference(partners)):
+                message = "nothing continues it: what only the document says of it is left out"
+                self.context.note("object-dropped", (kind, k), message)
+        moved = [k for i, k in enumerate(partners) if k is not None and k != i]
+        if moved and kind != "scenes":
+            message = f"{len(moved)} of them moved: extensions and extras may mean others by number"
+            self.context.note("order-changed", (kind,), message)
+        return objects
+
     def _images_and_materials(self) -> None:
         old, new = self.old, self.new
-        places = writable_images(new.images, len(old.images), self.context)
+        partners = paired_things(old.images, new.images)
+        places = image_places(new.images, partners, self.context)
         images = self._list("images", len(places))
         media = {}
         for i, place in places.items():
-            before = old.images[i] if i < len(old.images) else None
+            k, image = partners[i], new.images[i]
+            before = None if k is None else old.images[k]
             where = ("images", i)
-            image = new.images[i]
             patch_image(self.tree, place, before, image, self.builder, where, self.context)
             media[place] = images[place].get("mimeType") or image.mime_type
-        materials = self._list("materials", len(new.materials))
-        for i, material in enumerate(new.materials):
-            was = old.materials[i] if i < len(old.materials) else None
-            patch_material(self.tree, materials[i], was, material, places, media)
+        partners = paired_things(old.materials, new.materials)
+        materials = self._continued("materials", partners)
+        for tree, k, material in zip(materials, partners, new.materials, strict=True):
+            was = None if k is None else old.materials[k]
+            image_place = None if material.image is None else places.get(material.image)
+            said = replace(material, image=image_place)
+            patch_material(self.tree, tree, was, said, media)
 
     def _meshes(self) -> dict[int, int]:
         """Write all meshes; returns where in the document each of them is."""
         writer = MeshWriter(self.builder, self.context)
+        partners = paired_things(self.old.meshes, self.new.meshes)
         places: dict[int, int] = {}
         for i, mesh in enumerate(self.new.meshes):
-            if i < len(self.old.meshes) or writer.can_write(mesh):
+            if partners[i] is not None or writer.can_write(mesh):
                 places[i] = len(places)
             else:
                 message = "has no faces, which glTF cannot say; left out"
                 self.context.note("mesh-dropped", ("meshes", i), message)
-        meshes = self._list("meshes", len(places))
+        meshes = self._continued("meshes", [partners[i] for i in places])
         for i, place in places.items():
-            was = self.old.meshes[i] if i < len(self.old.meshes) else None
+            k = partners[i]
+            was = None if k is None else self.old.meshes[k]
             writer.patch(meshes[place], was, self.new.meshes[i], ("meshes", i))
             for geometry in self.new.meshes[i].geometries:
                 if geometry.spherical is not None or geometry.dual is not None:
@@ -158,10 +181,10 @@ class _Writer:
         return places
 
     def _skins(self) -> None:
-        skins = self._list("skins", len(self.new.skins))
-        for i, skin in enumerate(self.new.skins):
-            was = self.old.skins[i] if i < len(self.old.skins) else None
-            tree = skins[i]
+        partners = paired_things(self.old.skins, self.new.skins)
+        skins = self._continued("skins", partners)
+        for tree, k, skin in zip(skins, partners, self.new.skins, strict=True):
+            was = None if k is None else self.old.skins[k]
             if was is None or was.name != skin.name:
                 put(tree, "name", skin.name, "")
             if was is None or differences(was.joints, skin.joints):
@@ -217,9 +240,12 @@ class _Writer:
                 nodes[node].pop(key, None)
         for node, attachment in after.items():
             if attachment.mesh not in places:
+                for key in ("mesh", "skin", "weights"):
+                    nodes[node].pop(key, None)
                 continue
             was = before.get(node)
-            if was is None or (was.mesh, was.skin) != (attachment.mesh, attachment.skin):
+            shown = (nodes[node].get("mesh"), None if was is None else was.skin)
+            if shown != (places[attachment.mesh], attachment.skin):
                 nodes[node]["mesh"] = places[attachment.mesh]
                 put(nodes[node], "skin", self._usable_skin(attachment), None)
             before_weights = None if was is None else was.morph_weights
@@ -251,17 +277,14 @@ class _Writer:
 
     def _scenes(self) -> None:
         old, new = self.old, self.new
-        scenes = self._list("scenes", len(new.scenes))[: len(new.scenes)]
-        for i, scene in enumerate(new.scenes):
-            was = old.scenes[i] if i < len(old.scenes) else None
+        partners = paired_things(old.scenes, new.scenes)
+        scenes = self._continued("scenes", partners)
+        for tree, k, scene in zip(scenes, partners, new.scenes, strict=True):
+            was = None if k is None else old.scenes[k]
             if was is None or was.name != scene.name:
-                put(scenes[i], "name", scene.name, "")
+                put(tree, "name", scene.name, "")
             if was is None or differences(was.roots, scene.roots):
-                put(scenes[i], "nodes", scene.roots.tolist(), [])
-        if scenes:
-            self.tree["scenes"] = scenes
-        else:
-            self.tree.pop("scenes", None)
+                put(tree, "nodes", scene.roots.tolist(), [])
         if new.default_scene is None:
             self.tree.pop("scene", None)
         elif new.default_scene != old.default_scene or self.base is None:

@@ -75,19 +75,22 @@ class AnimationWriter:
         """
         result = dict(animation)
         put(result, "name", clip.name, "")
-        if _same_tracks(old, clip):
+        if _same_tracks(old, clip) and self._fits(clip):
             return result
         if clip.start < min(0.0, old.start):
             clip = self._from_zero(clip, place)
+        before: dict[Any, Track] = {(track.target, track.path): track for track in old.tracks}
         kept: list[Tree] = []
         playable: dict[tuple[int, str], Tree] = {}
         for channel in animation["channels"]:
             target = (channel["target"].get("node"), channel["target"]["path"])
-            if unplayable(self.tree, animation, channel) is not None or target in playable:
-                kept.append(channel)
-            else:
+            reason = unplayable(self.tree, animation, channel)
+            # its mesh may have lost its targets since it was read
+            played = reason is None or (reason[0] == "weights-without-targets" and target in before)
+            if played and target not in playable:
                 playable[target] = channel
-        before = {(track.target, track.path): track for track in old.tracks}
+            else:
+                kept.append(channel)
         result |= {"channels": kept, "samplers": list(animation["samplers"])}
         for node, track in self._tracks(clip, place):
             was = before.get((node, track.path))
@@ -99,6 +102,14 @@ class AnimationWriter:
                 self._replace(result, playable[node, track.path], was, track)
         freed = {channel["sampler"] for channel in animation["channels"]}
         return _without_samplers(result, freed)
+
+    def _fits(self, clip: Clip) -> bool:
+        """Whether all weights are those of as many targets as the meshes have now."""
+        return all(
+            self.targets.get(track.target) == track.width  # type: ignore[arg-type]
+            for track in clip.tracks
+            if track.path == "weights"
+        )
 
     def _written(self, clip: Clip, place: Place) -> Tree:
         """A new animation."""

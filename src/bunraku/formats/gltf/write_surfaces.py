@@ -38,12 +38,11 @@ def patch_material(
     tree: Tree,
     old: Material | None,
     material: Material,
-    images: dict[int, int],
     media: dict[int, str],
 ) -> None:
     """Bring a material object from `old` (None: it is new) to `material`.
 
-    `images` maps the character's images to those of the document, whose kinds are in `media`.
+    Both count the images as the document does; `media` are the kinds of these.
     """
     if material == old:
         return
@@ -62,9 +61,8 @@ def patch_material(
         said = surface.get(shading.texture)
         info = dict(said) if isinstance(said, dict) else {}
         if (material.image, _sampling(material)) != (before.image, _sampling(before)):
-            image = None if material.image is None else images.get(material.image)
             same = old is not None and material.image == old.image
-            texture = _texture(root, image, info.get("index"), same, material, media)
+            texture = _texture(root, info.get("index"), same, material, media)
             put(info, "index", texture, None)
         _place(root, info, material)
         put(surface, shading.texture, info if "index" in info else {}, {})
@@ -95,19 +93,19 @@ def _sampling(material: Material) -> dict[str, Any]:
 
 def _texture(
     root: Tree,
-    image: int | None,
     before: Any,
     same: bool,
     material: Material,
     media: dict[int, str],
 ) -> int | None:
-    """A texture that shows the image, sampled as the material says: one there is, or a new one.
+    """A texture that shows the material's image as it says: one there is, or a new one.
 
     Args:
         before: index of the texture so far: of its sampler stays what the material does not say.
         same: whether that shows the image already: all else that it says stays as well.
         media: kinds of the images.
     """
+    image = material.image
     if image is None:
         return None
     textures, samplers = root.setdefault("textures", []), root.setdefault("samplers", [])
@@ -220,12 +218,23 @@ def _said(image: Image, place: Place, context: Context) -> tuple[bytes, str]:
     return out.getvalue(), "image/png"
 
 
-def writable_images(images: tuple[Image, ...], kept: int, context: Context) -> dict[int, int]:
-    """Indices of the images in the document: new ones without data are left out."""
-    result: dict[int, int] = {}
+def image_places(
+    images: tuple[Image, ...], partners: list[int | None], context: Context
+) -> dict[int, int]:
+    """Indices of the images in the document; new ones without data are left out.
+
+    Old ones stay where they are, whatever their order now: textures that the model does not know
+    show them.
+    """
+    kept = {i: k for i, k in enumerate(partners) if k is not None}
+    count = len(images) - partners.count(None)
+    result = dict(kept)
     for i, image in enumerate(images):
-        if i >= kept and not image.data:
-            context.note("image-dropped", ("images", i), "has no data, which glTF cannot say")
+        if i in kept:
+            continue
+        if image.data:
+            result[i] = count
+            count += 1
         else:
-            result[i] = len(result)
+            context.note("image-dropped", ("images", i), "has no data, which glTF cannot say")
     return result
