@@ -47,7 +47,9 @@ def close_up(
     """
     users = _users(tree, tree.get("accessors", ()))
     lost = _users(tree, accessors)
-    divided = lost.keys() & users.keys() - _whole(tree) - pinned
+    shared = lost.keys() & users.keys() - _whole(tree) - pinned
+    # an accessor without elements has no bytes by which its place could be told
+    divided = {i for i in shared if all(size for _, size in users[i] + lost[i])}
     dead: dict[int, list[Range]] = {b: [] for b in range(len(buffers))}
     live: dict[int, list[Range]] = {b: [] for b in range(len(buffers))}
     for view in views:
