@@ -92,6 +92,17 @@ def test_a_picture_more_before_the_others(folder: Path):
     assert [material.image for material in again.materials] == [0, 2]
 
 
+def test_a_picture_that_is_replaced_while_another_moves_stays(folder: Path):
+    before = read(pair())
+    images = (before.images[1], Image(PNG + b"\0\0", "image/png", "new"))
+    materials = (replace(before.materials[0], image=1), before.materials[1])
+    again, codes = save(replace(before, images=images, materials=materials), folder / "stays.glb")
+    assert codes == []
+    assert again.images[:2] == before.images
+    assert again.images[again.materials[0].image or 0].name == "new"
+    assert again.document.json["materials"][1]["emissiveTexture"] == {"index": 1}  # type: ignore[attr-defined]
+
+
 MATERIALS: dict[str, tuple[Callable[[Material, Material], Any], list[str | None]]] = {
     "colours exchanged": (
         lambda a, b: (replace(a, base_color=(0.0,) * 4), replace(b, base_color=(1.0,) * 4)),
@@ -136,6 +147,16 @@ def test_what_nothing_continues_is_noted(tmp_path: Path):
     after = replace(before, scenes=(Scene([3]), Scene([0, 1], "all")))
     _, codes = save(after, tmp_path / "x.glb")
     assert codes == ["object-dropped"]
+
+
+def test_nodes_in_another_order_are_noted(folder: Path):
+    before = read(puppet())
+    skeleton = before.skeleton
+    names = (*skeleton.names[:1], *skeleton.names[2:0:-1], *skeleton.names[3:])
+    after = replace(before, skeleton=replace(skeleton, names=names))
+    again, codes = save(after, folder / "nodes.glb")
+    assert changed(again, after) == []
+    assert codes == ["order-changed"]
 
 
 def test_a_node_whose_mesh_cannot_be_written_shows_none(folder: Path):

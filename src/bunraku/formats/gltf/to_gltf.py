@@ -141,8 +141,8 @@ class _Writer:
     def _images_and_materials(self) -> None:
         old, new = self.old, self.new
         partners = paired_things(old.images, new.images)
-        places = image_places(new.images, partners, self.context)
-        images = self._list("images", len(places))
+        places = image_places(new.images, partners, len(old.images), self.context)
+        images = self._list("images", max(places.values(), default=-1) + 1)
         media = {}
         for i, place in places.items():
             k, image = partners[i], new.images[i]
@@ -219,6 +219,9 @@ class _Writer:
             put(nodes[i], "translation", new.translations[i].tolist(), [0, 0, 0])
             put(nodes[i], "rotation", new.rotations[i].tolist(), [0, 0, 0, 1])
             put(nodes[i], "scale", new.scales[i].tolist(), [1, 1, 1])
+        if old.names != new.names[:known] and sorted(old.names) == sorted(new.names[:known]):
+            message = "their names moved: what only the document says of a node stays at its index"
+            self.context.note("order-changed", ("nodes",), message)
         for i, name in enumerate(new.names):
             if i >= known or old.names[i] != name:
                 put(nodes[i], "name", name, "")

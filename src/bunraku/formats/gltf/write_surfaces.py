@@ -219,22 +219,20 @@ def _said(image: Image, place: Place, context: Context) -> tuple[bytes, str]:
 
 
 def image_places(
-    images: tuple[Image, ...], partners: list[int | None], context: Context
+    images: tuple[Image, ...], partners: list[int | None], known: int, context: Context
 ) -> dict[int, int]:
     """Indices of the images in the document; new ones without data are left out.
 
-    Old ones stay where they are, whatever their order now: textures that the model does not know
-    show them.
+    The `known` ones of the document stay where they are, in whatever order they are now, and even
+    if nothing continues them: textures that the model does not know may show them.
     """
-    kept = {i: k for i, k in enumerate(partners) if k is not None}
-    count = len(images) - partners.count(None)
-    result = dict(kept)
-    for i, image in enumerate(images):
-        if i in kept:
-            continue
-        if image.data:
-            result[i] = count
-            count += 1
+    result: dict[int, int] = {}
+    for i, (image, k) in enumerate(zip(images, partners, strict=True)):
+        if k is not None:
+            result[i] = k
+        elif image.data:
+            result[i] = known
+            known += 1
         else:
             context.note("image-dropped", ("images", i), "has no data, which glTF cannot say")
     return result
