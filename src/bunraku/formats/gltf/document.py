@@ -46,6 +46,16 @@ class GltfFile:
     folder: Path | None = None
     notes: tuple[Note, ...] = ()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For copies and pickles, which cannot hold views of what was read."""
+        chunks = tuple((chunk.kind, bytes(chunk.data)) for chunk in self.chunks)
+        return vars(self) | {"buffers": tuple(map(bytes, self.buffers)), "chunks": chunks}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        chunks = tuple(Chunk(kind, memoryview(data)) for kind, data in state["chunks"])
+        buffers = tuple(memoryview(data) for data in state["buffers"])
+        self.__dict__.update(state | {"buffers": buffers, "chunks": chunks})
+
     @property
     def size(self) -> int:
         """Bytes the file has, buffers beside it included."""
