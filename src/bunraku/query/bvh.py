@@ -12,7 +12,7 @@ from bunraku import _core
 from bunraku.errors import RigError
 from bunraku.model.arrays import Float32, Int32, checked
 from bunraku.query.hits import AllHits, Hits, Nearest, shaped, unwritten
-from bunraku.query.primitives import Builder, Kind, extents_of, need_triangles, whole
+from bunraku.query.primitives import Builder, Kind, extents_of, limited, need_triangles
 from bunraku.query.rays import (
     INFINITY,
     Limits,
@@ -146,8 +146,8 @@ class Bvh:
         self._faces = faces
         self._options = (
             builder == "median",
-            whole(width, 2, 8, "width"),
-            whole(leaf_size, 1, 8, "leaf_size"),
+            limited(width, 2, 8, "width"),
+            limited(leaf_size, 1, 8, "leaf_size"),
         )
         self._build(points, extents)
 

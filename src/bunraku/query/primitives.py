@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import RigError, UnsupportedError
-from bunraku.model.arrays import Float32, checked
+from bunraku.model.arrays import Float32, checked, whole
 
 Builder = Literal["sah", "median"]
 Kind = Literal["triangles", "boxes", "spheres"]
@@ -31,17 +30,14 @@ def extents_of(
     return first, radii.reshape(count, 1)
 
 
-def whole(value: int, least: int, most: int, place: str) -> int:
+def limited(value: int, least: int, most: int, place: str) -> int:
     """A Python integer in [least, most], of any integer type.
 
     Raises:
         RigError: no integer, or outside of the range.
     """
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = least - 1
-    if not least <= number <= most:
+    number = whole(value)
+    if number is None or not least <= number <= most:
         raise RigError(f"{place}: expected {least} … {most}, found {value!r}")
     return number
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import RigError
-from bunraku.model.arrays import Float32, Int32
+from bunraku.model.arrays import Float32, Int32, regular
 
 FLOAT32 = np.dtype(np.float32)
 INFINITY = float("inf")
@@ -59,10 +59,7 @@ def numbers(value: npt.ArrayLike, place: str) -> npt.NDArray[Any]:
     Raises:
         RigError: rows of different lengths, or not numbers.
     """
-    try:
-        array = np.asarray(value)
-    except ValueError as error:
-        raise RigError(f"{place}: expected a regular array, found {error}") from None
+    array = regular(value, place)
     if array.dtype.kind not in "iuf":
         raise RigError(f"{place}: expected numbers, found {array.dtype}")
     return array

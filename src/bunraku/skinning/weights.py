@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bunraku.errors import RigError
-from bunraku.model.arrays import Float32, Int32, checked
+from bunraku.model.arrays import Float32, Int32, checked, whole
 
 _STEPS: dict[str, int] = {"uint8": 255, "uint16": 65535}
 
@@ -53,7 +53,7 @@ def limit(
     >>> limit([[4, 7, 9]], [[0.125, 0.625, 0.25]], 1)
     (array([[7]], dtype=int32), array([[1.]], dtype=float32))
     """
-    if not isinstance(count, int | np.integer) or count < 1:
+    if (whole(count) or 0) < 1:
         raise RigError(f"count: expected a whole number from 1, found {count!r}")
     shares = normalize(weights)
     slots = checked(joints, np.int32, shares.shape, "joints")
