@@ -17,21 +17,15 @@ from bunraku.formats.mmd import (
     MORPH_KEY,
     PropertyKey,
     VmdFile,
-    VpdBone,
-    VpdFile,
-    VpdMorph,
     bone_curves,
     character_from_pmx,
     clip_from_vmd,
-    clip_from_vpd,
     encode_bone_curves,
     physics_switch,
     pmx_from_character,
     read_vmd,
-    read_vpd,
     vmd_bytes,
     vmd_from_clip,
-    vpd_bytes,
     vpd_from_clip,
 )
 from bunraku.model import (
@@ -50,7 +44,7 @@ from bunraku.model import (
 from bunraku.motion import bind
 from bunraku.rotation import quaternion
 from bunraku.stage import Stage
-from tests.formats.mmd.sketch import VPD, vmd_sections
+from tests.formats.mmd.sketch import vmd_sections
 
 TURN = [0.0, 0, 0, 1]
 STRAIGHT = (LINEAR,) * 4
@@ -217,57 +211,6 @@ def test_names_cut_within_a_letter_find_their_bones():
     assert [note.code for note in bound.notes] == ["unbound-track"]
     again = vmd_from_clip(replace(clip, document=None))[0]
     assert again.bones["name"].tolist() == keys["name"].tolist()
-
-
-def spelled(encoding: str, *names: str, size: int = 15) -> VmdFile:
-    """A motion of bones of these names, which also switches the IK of the first."""
-    keys = np.zeros(len(names), BONE_KEY)
-    keys["name"] = [name.encode(encoding)[:size] for name in names]
-    state = np.array([(names[0].encode(encoding)[:20], 1)], IK_STATE)
-    return VmdFile(bones=keys, properties=(PropertyKey(0, 1, state),))
-
-
-NAMES = {
-    "cp932": ("cp932", ("右腕", "センター", "ﾃｽﾄ"), []),
-    "UTF-8": ("utf-8", ("右腕", "左目", "center"), ["names-utf-8"]),
-    "one name of UTF-8 that cp932 can read": ("utf-8", ("左目",), ["names-utf-8"]),
-    "katakana of half a width that UTF-8 can read": ("cp932", ("ﾃｽ",), []),
-    "Latin letters": ("utf-8", ("center", "arm"), []),
-    "GBK": ("gbk", ("骨骼", "头发物理"), ["names-undecoded"]),
-}
-
-
-@pytest.mark.parametrize(("encoding", "names", "codes"), NAMES.values(), ids=NAMES)
-def test_names_are_read_as_what_they_can_be(encoding, names, codes):
-    clip = clip_from_vmd(spelled(encoding, *names))
-    assert [note.code for note in clip.notes] == codes
-    read = [track.target for track in clip.tracks if track.path in ("rotation", "ik")]
-    if encoding != "gbk":
-        assert read == [*names, names[0]]
-    again = vmd_from_clip(replace(clip, document=None))[0]
-    assert clip_from_vmd(again).tracks[0].target == clip.tracks[0].target
-
-
-@pytest.mark.parametrize("encoding", ["cp932", "utf-8"])
-def test_a_letter_that_the_field_cut_tells_nothing_of_the_encoding(encoding):
-    clip = clip_from_vmd(spelled(encoding, "右腕", "あaスカート左前奥"))
-    codes = [note.code for note in clip.notes]
-    assert codes == ([] if encoding == "cp932" else ["names-utf-8"])
-    assert clip.tracks[0].target == "右腕"
-
-
-def test_names_that_are_nothing_are_counted():
-    keys = np.zeros(3, BONE_KEY)
-    keys["name"] = ["右腕".encode("cp932"), b"\x85\xff", b"\x81"]
-    (note,) = clip_from_vmd(VmdFile(bones=keys)).notes
-    assert note.code == "names-undecoded"
-    assert note.message.startswith("2 names are no cp932, as ")
-
-
-def test_names_of_a_pose_that_are_nothing_are_counted():
-    data = VPD.replace("右腕".encode("cp932"), b"\x85\x00\xff")
-    (note,) = clip_from_vpd(read_vpd(data)).notes
-    assert note.message.startswith("1 names are no cp932, as ")
 
 
 # ------------------------------------------------------------------------- writing
@@ -453,54 +396,6 @@ def test_a_figure_that_faces_backwards_moves_as_its_model_does():
     expected = Stage(figure, clip).global_transforms(0)[0, :, :, 3] * [-1, 1, -1]
     found = Stage(model, motion).global_transforms(0)[0, :, :, 3]
     np.testing.assert_allclose(found, expected, atol=1e-6)
-
-
-# ------------------------------------------------------------------------- poses
-
-
-def test_a_pose_is_a_clip_of_one_moment():
-    file = read_vpd(VPD, name="p.vpd")
-    clip = clip_from_vpd(file)
-    assert (clip.name, clip.start, clip.end) == ("p", 0, 0)
-    turn = track(clip, "rotation", "右腕").values[0]
-    np.testing.assert_allclose(turn, [-0.024172, -0.005823, -0.360407, 0.932468], rtol=1e-6)
-    move = track(clip, "translation", "ソ能")
-    np.testing.assert_allclose(move.values, [[0.08, 0.16, -0.24]], rtol=1e-6)
-    assert move.relative
-    assert track(clip, "expression", "あ").values.tolist() == [[0.25]]
-    assert vpd_from_clip(clip)[0] is file
-
-
-def test_a_name_that_was_cut_stays_so_in_a_pose():
-    cut = "スカート_左前1長い".encode("cp932")[:15]
-    keys = np.zeros(1, BONE_KEY)
-    keys["name"], keys["rotation"] = cut, TURN
-    made = vpd_from_clip(clip_from_vmd(VmdFile(bones=keys)))[0]
-    assert cut in vpd_bytes(made)
-
-
-def test_only_the_bones_that_are_counted_are_posed():
-    clip = clip_from_vpd(VpdFile("m", (VpdBone("a"), VpdBone("b")), bone_count=1))
-    assert {each.target for each in clip.tracks} == {"a"}
-    assert [note.code for note in clip.notes] == ["bones-unread"]
-
-
-def test_a_pose_made_anew_says_the_same():
-    bones = (VpdBone("右腕", (1, 2, 3), (0, 0.6, 0, 0.8)), VpdBone("頭"))
-    clip = clip_from_vpd(VpdFile("m", bones, (VpdMorph("あ", 0.5),)))
-    made, notes = vpd_from_clip(replace(clip, document=None))
-    assert notes == ()
-    again = clip_from_vpd(read_vpd(vpd_bytes(made)))
-    assert differences(replace(again, name=clip.name), clip) == []
-
-
-def test_a_pose_is_the_first_key_of_a_motion():
-    given = Track("頭", "rotation", [0, 1], [[0, 0.6, 0, 0.8], TURN])
-    character = Character(Skeleton(("頭",), [-1]), name="miku")
-    made, notes = vpd_from_clip(Clip("c", (given,)), character)
-    assert [note.code for note in notes] == ["keys-dropped"]
-    assert made.model == "miku.osm"
-    assert made.bones[0].rotation == pytest.approx((0, -0.6, 0, 0.8))
 
 
 @pytest.mark.parametrize("write", [vmd_from_clip, vpd_from_clip])
